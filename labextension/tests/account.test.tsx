@@ -30,14 +30,14 @@ const TRIAL: AccountResponse = {
   jobsLeft: 2
 };
 
-describe('the account at the foot of the sidebar', () => {
-  it('is not there for a service that has no accounts', () => {
+describe('the account line at the bottom of the sidebar', () => {
+  it('is not rendered for a service without accounts', () => {
     const own = { ...ACCOUNT, isOwnService: true };
     const { container } = render(<AccountLine account={own} claimAddress="/claim" />);
     expect(container.childElementCount).toBe(0);
   });
 
-  it('says what a trial key has left and leads to its claim by a link of our own server', () => {
+  it('shows the jobs left on a trial key and links to its claim page through our own server', () => {
     render(<AccountLine account={TRIAL} claimAddress="/foldnote/api/account/claim" />);
     expect(screen.getByRole('button').textContent).toBe('Jobs left: at most 2 of 10');
     const link = screen.getByRole('link', { name: 'Claim …' });
@@ -45,14 +45,14 @@ describe('the account at the foot of the sidebar', () => {
     expect(link.getAttribute('rel')).toBe('noopener noreferrer');
   });
 
-  it('says that nothing is left, and a small cost without an exponent', async () => {
+  it('shows that no jobs are left, and writes a small cost without an exponent', async () => {
     render(<AccountLine account={{ ...TRIAL, jobsLeft: 0, weightedHours: 3.1e-5 }} claimAddress="/claim" />);
     expect(screen.getByRole('button').textContent).toBe('Jobs left: none of 10');
     await userEvent.click(screen.getByRole('button'));
     expect(screen.getByText('under 0.001 weighted hours')).toBeTruthy();
   });
 
-  it('tells the rest when it is opened, a hostile address as text', async () => {
+  it('shows the details when it is expanded, with a hostile e-mail address as text', async () => {
     const account = { ...TRIAL, email: '<b>a</b>\u202e@x', weightedHours: 1.23456 };
     const { container } = render(<AccountLine account={account} claimAddress="/claim" />);
     await userEvent.click(screen.getByRole('button'));
@@ -63,12 +63,12 @@ describe('the account at the foot of the sidebar', () => {
   });
 });
 
-describe('the account', () => {
-  it('is asked for anew when there are more jobs than before', async () => {
-    const asked: boolean[] = [];
+describe('AccountModel', () => {
+  it('requests a fresh account when the number of jobs has grown', async () => {
+    const requests: boolean[] = [];
     const model = new AccountModel({
       account: isFresh => {
-        asked.push(isFresh);
+        requests.push(isFresh);
         return Promise.resolve(TRIAL);
       }
     });
@@ -77,15 +77,15 @@ describe('the account', () => {
     model.noteJobs(3);
     model.noteJobs(2);
     model.noteJobs(3);
-    expect(asked).toEqual([false, true]);
+    expect(requests).toEqual([false, true]);
   });
 
-  it('of the service before is not shown for the one that is chosen now', async () => {
-    let answer: (account: AccountResponse) => void = () => undefined;
-    const model = new AccountModel({ account: () => new Promise(done => (answer = done)) });
+  it('discards a response from the previously selected service', async () => {
+    let respond: (account: AccountResponse) => void = () => undefined;
+    const model = new AccountModel({ account: () => new Promise(done => (respond = done)) });
     const loading = model.load();
     model.reset();
-    answer(TRIAL);
+    respond(TRIAL);
     await loading;
     expect(model.state().account).toBeNull();
   });

@@ -118,8 +118,8 @@ export async function startApplication(prepare: (server: FoldnoteServer) => void
   return { app, server, foldnote, palette, launcher, mainMenu, statusBar, registry, rendermime, state, stop };
 }
 
-/** Closes what a test has opened, and has the server as it was. */
-export async function tidy({ app, server, foldnote }: Running): Promise<void> {
+/** Closes the tabs that a test has opened, and resets the server and the models. */
+export async function cleanUp({ app, server, foldnote }: Running): Promise<void> {
   const open = [...app.shell.widgets('main')];
   for (const widget of open.sort((a, b) => Number(a.isVisible) - Number(b.isVisible))) {
     widget.dispose(); // those in front last, so that none comes to the front for a moment
@@ -153,10 +153,10 @@ export async function openDialog(): Promise<HTMLElement> {
   });
 }
 
-/** Presses a button of the open dialog, and gives the words that stood in it. */
+/** Presses a button of the open dialog, and returns the dialog's text. */
 export async function press(label: string): Promise<string> {
   const dialog = await openDialog();
-  const words = dialog.textContent;
+  const text = dialog.textContent;
   const buttons = [...dialog.querySelectorAll<HTMLElement>('button')];
   const button = buttons.find(each => each.textContent === label);
   if (!button) {
@@ -164,5 +164,5 @@ export async function press(label: string): Promise<string> {
   }
   button.click();
   await vi.waitUntil(() => !dialog.isConnected);
-  return words;
+  return text;
 }

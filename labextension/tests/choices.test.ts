@@ -1,4 +1,4 @@
-/** How a person wants to see the list, kept between visits. */
+/** The user's choices for the list, stored between visits. */
 import {
   ChoicesModel,
   type ChoiceStorage,
@@ -25,7 +25,7 @@ class Memory implements ChoiceStorage {
   }
 }
 
-it('choices are there at the next visit, a search is not', async () => {
+it('choices are restored at the next visit, the search text is not', async () => {
   const memory = new Memory();
   await forEachSeed(async choices => {
     new ChoicesModel(memory).choose({ ...choices, query: 'lost' });
@@ -53,29 +53,29 @@ async function forEachSeed(check: (choices: typeof DEFAULT_CHOICES) => Promise<v
 }
 
 it.each([undefined, null, 7, 'newest', [], { sort: 'wrong', state: 3, details: null, grouping: {} }])(
-  'what was kept by another version is passed over: %o',
-  async kept => {
-    const model = new ChoicesModel({ fetch: () => Promise.resolve(kept), save: () => Promise.resolve() });
+  'an invalid value stored by another version is ignored: %o',
+  async stored => {
+    const model = new ChoicesModel({ fetch: () => Promise.resolve(stored), save: () => Promise.resolve() });
     await model.restore();
     expect(model.state()).toEqual(DEFAULT_CHOICES);
   }
 );
 
-it('without a place to keep them, choices hold for the visit', async () => {
+it('without storage, choices last until the page is left', async () => {
   const model = new ChoicesModel();
   await model.restore();
   model.choose({ sort: 'name' });
   expect(model.state().sort).toBe('name');
 });
 
-describe('details', () => {
+describe('details of rows', () => {
   it('are shown and hidden one by one, in their fixed order', () => {
     const without = toggleDetail(DEFAULT_DETAILS, 'tool');
     expect(without).not.toContain('tool');
     expect(toggleDetail(without, 'tool')).toEqual(DEFAULT_DETAILS);
   });
 
-  it('may be none at all', () => {
+  it('can all be hidden', () => {
     expect(readDetails(writeDetails([]))).toEqual([]);
     expect(readDetails(undefined)).toEqual(DEFAULT_DETAILS);
   });

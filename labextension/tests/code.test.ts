@@ -16,13 +16,13 @@ import { forSeeds } from './random';
 
 const IMPORT = 'import foldnote as fn\n\n';
 
-describe('code of a form', () => {
-  it('names the profile only where one is given', () => {
+describe('code for a form', () => {
+  it('names the profile only if one is given', () => {
     expect(formCode('anarci')).toBe(`${IMPORT}fn.form("anarci")`);
     expect(formCode('anarci', 'lab')).toBe(`${IMPORT}fn.form("anarci", profile="lab")`);
   });
 
-  it('takes over the settings of a job, also of a member', () => {
+  it('starts from the settings of a job, also of another member’s job', () => {
     expect(rerunCode('fold')).toBe(`${IMPORT}fn.form(fn.job("fold"))`);
     expect(rerunCode('fold', 'lab')).toBe(`${IMPORT}fn.form(fn.job("fold", profile="lab"), profile="lab")`);
     expect(rerunCode('fold', 'lab', 'a@x')).toBe(
@@ -36,29 +36,29 @@ describe('code of a form', () => {
   });
 });
 
-describe('code of a job', () => {
+describe('code for a job', () => {
   it.each([
     [jobCode('fold'), 'fn.job("fold")'],
     [jobCode('fold', 'lab'), 'fn.job("fold", profile="lab")'],
     [jobCode('screen', null, null, true), 'fn.batch("screen")'],
     [jobCode('fold', 'lab', 'a@x'), 'fn.open_result(fn.Client("lab").jobs.download("fold", job_email="a@x"))'],
     [jobCode('fold', null, 'a@x'), 'fn.open_result(fn.Client().jobs.download("fold", job_email="a@x"))']
-  ])('shows it: %s', (code, value) => {
+  ])('displays it: %s', (code, value) => {
     expect(code).toBe(IMPORT + value);
   });
 
-  it('stands for one or several', () => {
+  it('refers to one job or to several', () => {
     expect(jobExpression('a', null, true)).toBe('fn.batch("a")');
     expect(jobsExpression(['a'])).toBe('fn.job("a")');
     expect(jobsExpression(['a', 'b'], 'lab')).toBe('[fn.job("a", profile="lab"), fn.job("b", profile="lab")]');
   });
 
-  it('is compared with others', () => {
+  it('compares jobs', () => {
     expect(compareCode(['a', 'b'])).toBe(`${IMPORT}fn.compare("a", "b")`);
     expect(compareCode(['a', 'q"'], 'lab')).toBe(`${IMPORT}fn.compare("a", "q\\"", profile="lab")`);
   });
 
-  it('keeps one under a name and shows it, and several without showing them', () => {
+  it('assigns one job to a variable and displays it, and assigns several without displaying them', () => {
     expect(jobsAssignment(['a'])).toBe('job = fn.job("a")');
     expect(jobsAssignment(['a', 'b'])).toBe('jobs = [fn.job("a"), fn.job("b")]');
     expect(jobsCell(['a'])).toBe(`${IMPORT}job = fn.job("a")\njob`);
@@ -69,8 +69,8 @@ describe('code of a job', () => {
   });
 });
 
-describe('code of a file', () => {
-  it('is that of an upload, of a result, or of a result of a member', () => {
+describe('code for a file', () => {
+  it('refers to an upload, a file of a result, or a file of another member’s result', () => {
     expect(fileCode('set/a.pdb')).toBe('fn.uploaded("set/a.pdb")');
     expect(jobFileCode('fold', 'model.pdb', 'lab')).toBe('fn.job("fold", profile="lab").file("model.pdb")');
     expect(jobFileCode('fold', 'model.pdb', null, 'a@x')).toBe(
@@ -79,7 +79,7 @@ describe('code of a file', () => {
   });
 });
 
-it('any name stays one string literal, which reads as the name', () => {
+it('any name becomes one string literal that evaluates to that name', () => {
   forSeeds(random => {
     const name = random.text(30);
     const [, literal = ''] = /^fn\.job\((.*)\)$/s.exec(jobExpression(name)) ?? [];

@@ -4,7 +4,7 @@ import { Widget } from '@lumino/widgets';
 
 import { readCards } from '../src/models/service/cards';
 import { CommandIDs } from '../src/commands';
-import { notices, openDialog, press, startApplication, tidy, type Running } from './application';
+import { cleanUp, notices, openDialog, press, startApplication, type Running } from './application';
 import { addNotebook, Cell, notebooks } from './notebook';
 import { makeJob, makeTool, SERVICE } from './records';
 
@@ -16,30 +16,31 @@ beforeAll(async () => {
   running = await startApplication();
 });
 
-afterEach(() => tidy(running));
+afterEach(() => cleanUp(running));
 
 afterAll(() => running.stop());
 
 const run = (command: string, args = {}): Promise<unknown> => running.app.commands.execute(command, args);
 
-describe('the form of a cell that was not run', () => {
+describe('opening a cell’s submission as a form before it is run', () => {
   const ANARCI = { label: 'anarci, line 1', code: 'fn.form("anarci")', unread: [] };
   const VINA = { label: 'vina, line 2', code: 'fn.form("vina")', unread: ['receptor, which is computed'] };
   const CODE = 'fn.submit("anarci")\nfn.submit("vina", receptor=f())';
-  const say = (body: object, status = 200): unknown => running.server.instead.set('cells/forms', { status, body });
+  const respondWith = (body: object, status = 200): unknown =>
+    running.server.overrides.set('cells/forms', { status, body });
 
-  it('goes below the cell and is run; the cell is sent, and not run', async () => {
+  it('inserts and runs the form below; the cell itself is only parsed, not run', async () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell(CODE)]);
-    say({ cells: [ANARCI] });
+    respondWith({ cells: [ANARCI] });
     await run(CommandIDs.formOfCell);
     expect(running.server.bodyOf('cells/forms')).toEqual({ code: CODE });
     expect([notebook.sources(), notebook.runs()]).toEqual([[CODE, ANARCI.code], [ANARCI.code]]);
     expect(notices()).toEqual([]);
   });
 
-  it('is chosen where the cell has several calls, and says what it lacks', async () => {
+  it('lets the user choose among several calls, and lists settings that could not be read', async () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell(CODE)]);
-    say({ cells: [ANARCI, VINA] });
+    respondWith({ cells: [ANARCI, VINA] });
     const done = run(CommandIDs.formOfCell);
     const list = (await openDialog()).querySelector('select');
     expect([...(list?.options ?? [])].map(each => each.text)).toEqual([ANARCI.label, VINA.label]);
@@ -50,29 +51,29 @@ describe('the form of a cell that was not run', () => {
     expect(notices()[0]).toContain('could not be read from the cell are missing from the form: receptor.');
   });
 
-  it('is not shown after Cancel', async () => {
+  it('inserts nothing after Cancel', async () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell(CODE)]);
-    say({ cells: [ANARCI, VINA] });
+    respondWith({ cells: [ANARCI, VINA] });
     const done = run(CommandIDs.formOfCell);
     await press('Cancel');
     await done;
     expect(notebook.sources()).toEqual([CODE]);
   });
 
-  it('is refused in one sentence for other cells, and where no cell is active', async () => {
+  it('explains why there is no form for other cells, or without an active cell', async () => {
     await run(CommandIDs.formOfCell);
     addNotebook(running.app, running.rendermime, [new Cell('# Title', 'markdown')]);
     await run(CommandIDs.formOfCell);
     const sentence = 'Select a code cell that submits a job first.';
     expect(notices()).toEqual([sentence, sentence]);
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('x = 1')]);
-    say({ error: 'This cell submits no job.' }, 400);
+    respondWith({ error: 'This cell submits no job.' }, 400);
     await run(CommandIDs.formOfCell);
     expect(notices()[0]).toBe('This cell submits no job.');
     expect(notebook.sources()).toEqual(['x = 1']);
   });
 
-  it('is offered in the palette and in the menu', () => {
+  it('is in the command palette and in the menu', () => {
     const menu = running.mainMenu.menus.find(each => each.id === 'jp-mainmenu-foldnote');
     for (const items of [menu?.items ?? [], running.palette.items]) {
       expect(items.map(item => item.command)).toContain(CommandIDs.formOfCell);
@@ -80,36 +81,36 @@ describe('the form of a cell that was not run', () => {
   });
 });
 
-describe('a cell with a form', () => {
+describe('a new cell with a form', () => {
   const insert = (args = {}): Promise<unknown> => run(CommandIDs.newCell, { tool: 'abodybuilder', ...args });
 
-  it('goes into the blank cell of the notebook in front, and is run', async () => {
+  it('fills the blank cell of the current notebook and is run', async () => {
     const notebook = addNotebook(running.app, running.rendermime);
     await insert();
     expect([notebook.sources(), notebook.runs()]).toEqual([[FORM], [FORM]]);
   });
 
-  it('leaves a cell that holds something alone', async () => {
+  it('does not overwrite a cell that has content', async () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('x = 1'), new Cell('y = 2')]);
     await insert();
     expect(notebook.sources()).toEqual(['x = 1', FORM, 'y = 2']);
     expect(notebook.runs()).toEqual([FORM]);
   });
 
-  it('goes into no text cell, be it blank', async () => {
+  it('does not fill a blank Markdown cell', async () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('', 'markdown')]);
     await insert();
     expect(notebook.sources()).toEqual(['', FORM]);
   });
 
-  it('makes a notebook with a Python kernel where there is none', async () => {
+  it('creates a notebook with a Python kernel if none is open', async () => {
     await insert({ cwd: 'work' });
     const [notebook] = notebooks(running.app);
     expect(notebook?.runs()).toEqual([FORM]);
     expect(notebook?.title.caption).toBe('{"cwd":"work","kernelName":"python3","activate":true}');
   });
 
-  it('makes a notebook in the folder of the launcher, although another notebook is open behind it', async () => {
+  it('creates a notebook in the launcher’s folder even if another notebook is open behind it', async () => {
     const behind = addNotebook(running.app, running.rendermime);
     const launcher = new MainAreaWidget({ content: new Widget() });
     running.app.shell.add(launcher, 'main');
@@ -119,14 +120,14 @@ describe('a cell with a form', () => {
     expect(notebooks(running.app).map(each => each.runs())).toContainEqual([FORM]);
   });
 
-  it('names the profile where another service is meant', async () => {
+  it('names the profile if another service is selected', async () => {
     const notebook = addNotebook(running.app, running.rendermime);
     running.foldnote.profiles.choose('lab');
     await insert();
     expect(notebook.runs()).toEqual(['import foldnote as fn\n\nfn.form("abodybuilder", profile="lab")']);
   });
 
-  it('cannot be had without a Python kernel, which is said', async () => {
+  it('is not inserted without a Python kernel, and a notice explains why', async () => {
     const { kernelspecs } = running.app.serviceManager;
     const { ir } = (running.server.kernels as { kernelspecs: Record<string, unknown> }).kernelspecs;
     running.server.kernels = { default: 'ir', kernelspecs: { ir } };
@@ -138,7 +139,7 @@ describe('a cell with a form', () => {
     await kernelspecs.refreshSpecs();
   });
 
-  it('cannot be had from a notebook without cells, which is said', async () => {
+  it('is not inserted into a notebook without cells, and a notice explains why', async () => {
     const notebook = addNotebook(running.app, running.rendermime, []);
     vi.spyOn(notebook.content, 'insert').mockReturnValue();
     await insert();
@@ -149,7 +150,7 @@ describe('a cell with a form', () => {
 describe('a file', () => {
   const insert = (args: object): Promise<unknown> => run(CommandIDs.insertFile, args);
 
-  it('is written where the cursor stands in code', async () => {
+  it('is inserted at the cursor of a code cell', async () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('structure = ')]);
     await insert({ path: 'a "b".pdb' });
     expect(notebook.sources()).toEqual(['structure = fn.uploaded("a \\"b\\".pdb")']);
@@ -157,13 +158,13 @@ describe('a file', () => {
     expect(document.activeElement?.className).toBe('jp-Editor');
   });
 
-  it.each([[''], ['# Title', 'markdown']])('gets a cell of its own where no code stands: %j', async (...cell) => {
+  it.each([[''], ['# Title', 'markdown']])('gets its own cell if the active cell has no code: %j', async (...cell) => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell(...cell)]);
     await insert({ path: 'a.pdb' });
     expect(notebook.runs()).toEqual(['import foldnote as fn\n\nfn.uploaded("a.pdb")']);
   });
 
-  it('of a result names its job, and the member whose job it is', async () => {
+  it('of a result is referred to by its job, and by the job’s owner if that is another member', async () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('x = ')]);
     await insert({ path: 'model.pdb', job: 'fold' });
     await insert({ path: 'model.pdb', job: 'fold', member: 'bo@x', profile: 'lab' });
@@ -172,7 +173,7 @@ describe('a file', () => {
     ]);
   });
 
-  it('is deleted only after a person agreed', async () => {
+  it('is deleted only after confirmation', async () => {
     running.server.files = [
       { fileId: '1', fileName: 'a.pdb', fileSize: 1, folder: null, isFolder: false, name: 'a.pdb', uploadTime: null }
     ];
@@ -184,27 +185,27 @@ describe('a file', () => {
     const second = run(CommandIDs.deleteFile, { path: 'a.pdb' });
     await press('Delete');
     await second;
-    expect(running.server.askedOf('files', 'DELETE').map(each => each.path)).toEqual(['files?path=a.pdb']);
+    expect(running.server.requestsTo('files', 'DELETE').map(each => each.path)).toEqual(['files?path=a.pdb']);
     expect(running.foldnote.files.state().files).toEqual([]);
   });
 
-  it('that the service keeps stays in the list, with the reason', async () => {
+  it('that the service refuses to delete stays in the list, with the reason', async () => {
     await running.foldnote.files.refresh();
-    running.server.instead.set('files', { status: 409, body: { error: 'A job is reading it.' } });
-    const act = run(CommandIDs.deleteFile, { path: 'a.pdb' });
+    running.server.overrides.set('files', { status: 409, body: { error: 'A job is reading it.' } });
+    const finished = run(CommandIDs.deleteFile, { path: 'a.pdb' });
     await press('Delete');
-    await act;
+    await finished;
     expect(running.foldnote.files.state().requestError).toBe('A job is reading it.');
   });
 
-  it('in a folder goes with the folder, of which the question warns', async () => {
-    const act = run(CommandIDs.deleteFolder, { path: 'targets/old' });
+  it('in a folder is deleted with the folder, and the confirmation warns of this', async () => {
+    const finished = run(CommandIDs.deleteFolder, { path: 'targets/old' });
     expect(await press('Delete')).toContain('Every file in it and in its folders is deleted.');
-    await act;
-    expect(running.server.askedOf('files', 'DELETE').map(each => each.path)).toEqual(['files?folder=targets%2Fold']);
+    await finished;
+    expect(running.server.requestsTo('files', 'DELETE').map(each => each.path)).toEqual(['files?folder=targets%2Fold']);
   });
 
-  it('is called what it is, with what it hides', () => {
+  it('is named in labels, with hidden characters made visible', () => {
     const { commands } = running.app;
     expect(commands.label(CommandIDs.deleteFile, { path: 'a\u202eb' })).toBe('Delete the file a\ufffdb');
     expect(commands.label(CommandIDs.deleteFolder, { path: 'old' })).toBe('Delete the folder old');
@@ -213,23 +214,25 @@ describe('a file', () => {
 });
 
 describe('refreshing', () => {
-  const asked = (): readonly string[] => [...new Set(running.server.asked.map(each => each.path.split('?')[0] ?? ''))];
+  const requestedPaths = (): readonly string[] => [
+    ...new Set(running.server.requests.map(each => each.path.split('?')[0] ?? ''))
+  ];
 
-  it('has the service asked for jobs, tools, services and the account', async () => {
+  it('requests jobs, tools, profiles and the account', async () => {
     running.foldnote.files.reset();
-    running.server.asked.length = 0;
+    running.server.requests.length = 0;
     await run(CommandIDs.refresh);
-    expect(asked()).toEqual(expect.arrayContaining(['refresh', 'jobs', 'tools', 'profiles', 'account']));
-    expect(asked()).not.toContain('files');
-    expect(running.server.askedOf('account', 'GET')[0]?.path).toBe('account?fresh=1');
+    expect(requestedPaths()).toEqual(expect.arrayContaining(['refresh', 'jobs', 'tools', 'profiles', 'account']));
+    expect(requestedPaths()).not.toContain('files');
+    expect(running.server.requestsTo('account', 'GET')[0]?.path).toBe('account?fresh=1');
   });
 
-  it('asks for files and members’ jobs where somebody has looked at them', async () => {
+  it('requests files and members’ jobs only if they have been shown before', async () => {
     await running.foldnote.files.refresh();
     await running.foldnote.members.refresh();
-    running.server.asked.length = 0;
+    running.server.requests.length = 0;
     await run(CommandIDs.refresh);
-    expect(asked()).toEqual(expect.arrayContaining(['files', 'jobs/members']));
+    expect(requestedPaths()).toEqual(expect.arrayContaining(['files', 'jobs/members']));
     running.foldnote.members.reset();
   });
 });
@@ -250,13 +253,13 @@ describe('connecting to a service', () => {
     (await field('API key')).value = key;
   }
 
-  it('has the key tried and kept by the server, and means that service from then on', async () => {
-    const act = run(CommandIDs.connect);
+  it('has the server test and store the key, and selects that service', async () => {
+    const finished = run(CommandIDs.connect);
     await fill(' lab ', 'https://lab.example.org/v1 ', ' secret ');
     const key = await field('API key');
     expect(key.type).toBe('password');
     await press('Test and store');
-    await act;
+    await finished;
     expect(key.value).toBe('');
     expect(running.server.bodyOf('profiles')).toEqual({
       name: 'lab',
@@ -264,12 +267,12 @@ describe('connecting to a service', () => {
       key: 'secret'
     });
     expect(running.foldnote.profiles.state().chosen).toBe('lab');
-    expect(running.server.askedOf('jobs', 'GET')[0]?.path).toContain('profile=lab');
+    expect(running.server.requestsTo('jobs', 'GET')[0]?.path).toContain('profile=lab');
   });
 
-  it('says why a key is refused, and asks for the key again and for nothing else', async () => {
-    running.server.instead.set('profiles', { body: { isGood: false, message: 'The service refuses the key.' } });
-    const act = run(CommandIDs.connect);
+  it('shows why a key was refused, and clears only the key', async () => {
+    running.server.overrides.set('profiles', { body: { isGood: false, message: 'The service refuses the key.' } });
+    const finished = run(CommandIDs.connect);
     await fill('lab', 'https://lab.example.org', 'wrong');
     await press('Test and store');
     await vi.waitFor(async () =>
@@ -278,39 +281,39 @@ describe('connecting to a service', () => {
     const values = [await field('Profile name'), await field('Service address'), await field('API key')];
     expect(values.map(each => each.value)).toEqual(['lab', 'https://lab.example.org', '']);
     await press('Cancel');
-    await act;
+    await finished;
     expect(running.foldnote.profiles.state().chosen).toBeNull();
   });
 
-  it('says that the Jupyter server failed, with its sentence', async () => {
-    running.server.instead.set('profiles', { status: 400, body: { error: 'The name holds a slash.' } });
-    const act = run(CommandIDs.connect);
+  it('shows the Jupyter server’s error message', async () => {
+    running.server.overrides.set('profiles', { status: 400, body: { error: 'The name holds a slash.' } });
+    const finished = run(CommandIDs.connect);
     await fill('a/b', 'https://lab.example.org', 'x');
     await press('Test and store');
     await vi.waitFor(async () => expect((await openDialog()).textContent).toContain('The name holds a slash.'));
     await press('Cancel');
-    await act;
+    await finished;
   });
 
-  it('begins with the service in front, where that is not this computer’s', async () => {
+  it('is prefilled with the selected service unless that runs on this computer', async () => {
     running.server.report = { ...SERVICE, profile: 'lab', url: 'https://lab.example.org', isEmbedded: false };
     await running.foldnote.jobs.refresh();
-    const act = run(CommandIDs.connect);
+    const finished = run(CommandIDs.connect);
     expect((await field('Profile name')).value).toBe('lab');
     expect((await field('Service address')).value).toBe('https://lab.example.org');
     await press('Cancel');
-    await act;
+    await finished;
     expect(running.server.bodyOf('profiles')).toBeUndefined();
   });
 });
 
-describe('what can be done', () => {
+describe('where commands are offered', () => {
   const TOOLS = [
     makeTool({ modalities: ['antibody'] }),
     makeTool({ type: 'vina', displayName: 'Vina', family: 'docking', modalities: ['small-molecule'] }),
     makeTool({ type: 'zed', displayName: 'Zed', family: 'docking', available: false, unavailableReason: 'No engine.' })
   ];
-  const paletteWords = (): readonly string[] => running.palette.items.map(item => item.label);
+  const paletteLabels = (): readonly string[] => running.palette.items.map(item => item.label);
   const catalog = () => running.mainMenu.menus.find(menu => menu.id === 'jp-mainmenu-foldnote')?.items[0]?.submenu;
 
   beforeEach(async () => {
@@ -318,16 +321,16 @@ describe('what can be done', () => {
     await running.foldnote.tools.refresh();
   });
 
-  it('stands in the palette: each tool once, and which of them cannot run', async () => {
+  it('palette: each tool once, marked if it is not available', async () => {
     await running.foldnote.tools.refresh();
-    const cells = paletteWords().filter(word => word.startsWith('New cell'));
+    const cells = paletteLabels().filter(label => label.startsWith('New cell'));
     expect(cells).toEqual(['New cell: AbodyBuilder', 'New cell: Vina', 'New cell: Zed (not available here)']);
     expect(running.palette.items.every(item => item.category.includes('foldnote'))).toBe(true);
   });
 
-  it('stands in the palette in words that need no list in sight', () => {
-    const words = paletteWords();
-    for (const word of [
+  it('palette: labels that make sense without the list of jobs', () => {
+    const labels = paletteLabels();
+    for (const label of [
       'Refresh Jobs, Tools and Files',
       'Connect to a Service …',
       'Show Jobs',
@@ -335,12 +338,12 @@ describe('what can be done', () => {
       "Open the Job's Settings as a Form (Selected Jobs)",
       'Notify in the Browser When Jobs End'
     ]) {
-      expect(words).toContain(word);
+      expect(labels).toContain(label);
     }
-    expect(new Set(words).size).toBe(words.length);
+    expect(new Set(labels).size).toBe(labels.length);
   });
 
-  it('stands in the launcher: a card with the words of the tool, which opens its form', async () => {
+  it('launcher: a card per available tool, which opens its form', async () => {
     const { app, launcher } = running;
     const [browse, example, ...cards] = [...launcher.items()];
     expect([browse?.command, example?.command]).toEqual([CommandIDs.browseTools, CommandIDs.exampleNotebook]);
@@ -353,26 +356,26 @@ describe('what can be done', () => {
     expect(notebooks(app)[0]?.runs()).toEqual(['import foldnote as fn\n\nfn.form("vina")']);
   });
 
-  it('stands in the menu: a submenu for each family of tools that can run', () => {
+  it('menu: a submenu for each family of available tools', () => {
     const families = catalog()?.items.flatMap(item => item.submenu ?? []) ?? [];
     expect(families.map(menu => menu.title.label)).toEqual(['Antibody', 'Docking']);
     expect(families.map(menu => menu.items.map(item => item.label))).toEqual([['AbodyBuilder'], ['Vina']]);
   });
 
-  it('stands in the menu as the line that leads to all tools, where none can run', async () => {
+  it('menu: a link to all tools if none is available', async () => {
     running.server.tools = TOOLS.slice(2);
     await running.foldnote.tools.refresh();
     expect(catalog()?.items.map(item => item.label)).toEqual(['All Tools …']);
   });
 
-  it('keeps a menu that is open as it is while other things are heard of', async () => {
+  it('menu: not rebuilt by updates that do not concern tools', async () => {
     const before = catalog()?.items[0];
     running.server.jobs = [makeJob()];
     await running.foldnote.jobs.refresh();
     expect(catalog()?.items[0]).toBe(before);
   });
 
-  it('has a letter of its own for each entry of the menu', () => {
+  it('menu: a different mnemonic for each entry', () => {
     const menu = running.mainMenu.menus.find(each => each.id === 'jp-mainmenu-foldnote');
     const letters = (menu?.items ?? [])
       .filter(item => item.type !== 'separator')

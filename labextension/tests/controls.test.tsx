@@ -20,8 +20,8 @@ import { Store } from '../src/models/store';
 import { STATES } from '../src/models/jobs/status';
 import { makeJob, SERVICE } from './records';
 
-describe('a text that is truncated in the middle', () => {
-  it('is copied whole by itself, and as the browser does together with what stands beside it', () => {
+describe('MiddleText', () => {
+  it('is copied in full if selected alone; a larger selection is copied by the browser', () => {
     const { container } = render(
       <p>
         <MiddleText text="trastuzumab-VH-IMGT" /> <i>Complete</i>
@@ -40,8 +40,8 @@ describe('a text that is truncated in the middle', () => {
   });
 });
 
-describe('the filters by status', () => {
-  it('write counts as cells and the command line do', () => {
+describe('StatusFilters', () => {
+  it('formats counts like the notebook and the command line', () => {
     const complete = Array.from({ length: 2000 }, () => makeJob({ status: 'Complete' }));
     const jobs = [...complete, makeJob({ status: 'In Queue' })];
     render(<StatusFilters jobs={jobs} chosen={null} onChoose={vi.fn()} />);
@@ -50,21 +50,21 @@ describe('the filters by status', () => {
     expect(screen.getByRole('button', { name: /, 1 job$/ })).toBeTruthy();
   });
 
-  it('count a complete batch with failed jobs twice, and once among all', () => {
+  it('counts a complete batch with failed jobs as complete and as failed, but once among all jobs', () => {
     const statuses = { 'In Queue': 0, Running: 0, Complete: 98, Stopped: 2 };
     const batch = makeJob({ type: 'batch', status: 'Complete', statuses, failed: 2 });
     render(<StatusFilters jobs={[batch, makeJob()]} chosen={null} onChoose={vi.fn()} />);
-    for (const [word, count] of [
+    for (const [label, count] of [
       ['All', '2 jobs'],
       ['Complete', '1 job'],
       ['Failed', '1 job']
     ]) {
-      expect(screen.getByRole('button', { name: `${word}, ${count}` })).toBeTruthy();
+      expect(screen.getByRole('button', { name: `${label}, ${count}` })).toBeTruthy();
     }
   });
 });
 
-describe('tabs', () => {
+describe('Tabs', () => {
   type Key = 'a' | 'b' | 'c';
 
   function Shown(): ReactElement {
@@ -79,14 +79,14 @@ describe('tabs', () => {
 
   const chosen = (): string | null => screen.getByRole('tab', { selected: true }).textContent;
 
-  it('show one view, labelled by its tab', async () => {
+  it('shows one panel, labelled by its tab', async () => {
     render(<Shown />);
     await userEvent.click(screen.getByRole('tab', { name: 'Tab b' }));
     expect(screen.getByRole('tabpanel', { name: 'Tab b' }).textContent).toBe('view of b');
     expect(screen.getByRole('tab', { name: 'Tab b' }).getAttribute('aria-controls')).toBe('fn-panel-test');
   });
 
-  it('are chosen with the arrows, around the ends, and take the focus along', async () => {
+  it('selects with the arrow keys, wraps around, and moves the focus', async () => {
     render(<Shown />);
     screen.getByRole('tab', { name: 'Tab a' }).focus();
     await userEvent.keyboard('{ArrowLeft}');
@@ -96,13 +96,13 @@ describe('tabs', () => {
     expect(chosen()).toBe('Tab b');
   });
 
-  it('are one stop of the Tab key', () => {
+  it('is a single tab stop', () => {
     render(<Shown />);
     const stops = screen.getAllByRole('tab').map(tab => tab.tabIndex);
     expect(stops).toEqual([0, -1, -1]);
   });
 
-  it('leave other keys to the view', async () => {
+  it('ignores other keys', async () => {
     render(<Shown />);
     screen.getByRole('tab', { name: 'Tab a' }).focus();
     await userEvent.keyboard('x{ArrowDown}');
@@ -110,17 +110,17 @@ describe('tabs', () => {
   });
 });
 
-describe('a drop-down list', () => {
-  it('gives the value that was chosen', async () => {
+describe('Select', () => {
+  it('reports the selected value', async () => {
     const onChoose = vi.fn();
-    const words = { one: 'First', two: 'Second' };
-    render(<Select label="Order" values={['one', 'two']} labels={words} chosen="one" onChoose={onChoose} />);
+    const labels = { one: 'First', two: 'Second' };
+    render(<Select label="Order" values={['one', 'two']} labels={labels} chosen="one" onChoose={onChoose} />);
     await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Order' }), 'Second');
     expect(onChoose).toHaveBeenCalledWith('two');
   });
 });
 
-describe('a search field', () => {
+describe('SearchBox', () => {
   function Shown({ onKey }: { readonly onKey?: () => void }): ReactElement {
     const [value, setValue] = useState('');
     return (
@@ -130,7 +130,7 @@ describe('a search field', () => {
     );
   }
 
-  it('is emptied with its cross, which is there only while it holds text', async () => {
+  it('is cleared with its button, which is shown only if there is text', async () => {
     render(<Shown />);
     expect(screen.queryByRole('button')).toBeNull();
     await userEvent.type(screen.getByRole('textbox'), 'fold');
@@ -138,7 +138,7 @@ describe('a search field', () => {
     expect(screen.getByRole<HTMLInputElement>('textbox').value).toBe('');
   });
 
-  it('keeps an Escape that empties it to itself, and no other', async () => {
+  it('consumes Escape only if that clears the text', async () => {
     const keys: string[] = [];
     render(<Shown onKey={() => keys.push('seen')} />);
     await userEvent.type(screen.getByRole('textbox'), 'a{Escape}');
@@ -149,26 +149,26 @@ describe('a search field', () => {
   });
 });
 
-describe('a notice', () => {
-  it('interrupts a reader only for an error', () => {
+describe('Notice', () => {
+  it('is an alert only for errors, otherwise a status', () => {
     render(<Notice tone="warning" title="Slow" />);
     render(<Notice tone="error" title="Broken" />);
     expect(screen.getByRole('status').textContent).toBe('Slow');
     expect(screen.getByRole('alert').textContent).toBe('Broken');
   });
 
-  it('offers what to do next before what else can be done', async () => {
-    const acts: string[] = [];
-    const offer = (label: string) => ({ label, onClick: () => void acts.push(label) });
+  it('shows the primary action before the others', async () => {
+    const clicked: string[] = [];
+    const offer = (label: string) => ({ label, onClick: () => void clicked.push(label) });
     render(<Notice tone="plain" title="None" action={offer('Try')} others={[offer('Look'), offer('Close')]} />);
     expect(screen.getAllByRole('button').map(button => button.textContent)).toEqual(['Try', 'Look', 'Close']);
     await userEvent.click(screen.getByRole('button', { name: 'Look' }));
-    expect(acts).toEqual(['Look']);
+    expect(clicked).toEqual(['Look']);
   });
 });
 
-describe('a button with an icon', () => {
-  it('has a name, a tooltip and says that it opens a menu', () => {
+describe('IconButton', () => {
+  it('has an accessible name, a tooltip and the state of its menu', () => {
     render(<IconButton icon={refreshIcon} label="More" isMenuOpen={false} />);
     const button = screen.getByRole('button', { name: 'More' });
     expect(button.title).toBe('More');
@@ -176,7 +176,7 @@ describe('a button with an icon', () => {
     expect(button.getAttribute('aria-expanded')).toBe('false');
   });
 
-  it('does not press or open the row that it stands in', async () => {
+  it('does not pass mouse events on to its row', async () => {
     const onRow = vi.fn();
     const onClick = vi.fn();
     render(
@@ -189,7 +189,7 @@ describe('a button with an icon', () => {
     expect(onRow).not.toHaveBeenCalled();
   });
 
-  it('tells where it is', () => {
+  it('passes its element to the handler', () => {
     const onPress = vi.fn();
     render(<IconButton icon={refreshIcon} label="More" onPress={onPress} />);
     fireEvent.click(screen.getByRole('button'));
@@ -198,24 +198,24 @@ describe('a button with an icon', () => {
 });
 
 describe('icons', () => {
-  it('of the states differ in shape', () => {
+  it('differ in shape between states', () => {
     const shapes = STATES.map(({ state }) => render(<StateIcon state={state} />).container.innerHTML);
     expect(new Set(shapes.map(html => html.replace(/fn-mod-\w+|data-icon="[^"]*"/g, ''))).size).toBe(STATES.length);
   });
 
-  it('of a fold point elsewhere when it is open', () => {
+  it('differ between an expanded and a collapsed section', () => {
     const [open, closed] = [true, false].map(isOpen => render(<FoldIcon isOpen={isOpen} />).container.innerHTML);
     expect(open).not.toBe(closed);
   });
 
-  it('take the colour of the text', () => {
+  it('use the text colour', () => {
     for (const { state } of STATES) {
       expect(render(<StateIcon state={state} />).container.innerHTML).toContain('currentColor');
     }
   });
 });
 
-describe('the service bar', () => {
+describe('ServiceBar', () => {
   const profiles = [
     { name: 'embedded', url: null, isActive: true },
     { name: 'lab', url: 'https://lab.example.org', isActive: false }
@@ -230,31 +230,31 @@ describe('the service bar', () => {
       {...props}
     />
   );
-  const word = (): string | null => screen.getByRole('status').textContent;
+  const statusText = (): string | null => screen.getByRole('status').textContent;
 
   it.each([
     ['ok', 'Connected'],
     ['unreachable', 'Not responding'],
     ['unauthorized', 'Key refused'],
     ['starting', 'Starting']
-  ] as const)('says of a service that is %s: %s', (state, said) => {
+  ] as const)('shows a service that is %s as “%s”', (state, text) => {
     render(bar({ service: { ...SERVICE, state } }));
-    expect(word()).toBe(said);
+    expect(statusText()).toBe(text);
   });
 
-  it('says that it is connecting before the first answer, and to a remote service that starts', () => {
+  it('shows “Connecting” before the first response and while a remote service starts', () => {
     const { rerender } = render(bar({ service: null }));
-    expect(word()).toBe('Connecting');
+    expect(statusText()).toBe('Connecting');
     rerender(bar({ service: { ...SERVICE, state: 'starting', isEmbedded: false } }));
-    expect(word()).toBe('Connecting');
+    expect(statusText()).toBe('Connecting');
   });
 
-  it('claims nothing while the Jupyter server is lost', () => {
+  it('shows “Disconnected” while the Jupyter server cannot be reached', () => {
     render(bar({ isDisconnected: true }));
-    expect(word()).toBe('Disconnected');
+    expect(statusText()).toBe('Disconnected');
   });
 
-  it('chooses another service, or leads to a new connection', async () => {
+  it('selects another service, or opens the dialog for a new one', async () => {
     const [onChoose, onConnect] = [vi.fn(), vi.fn()];
     render(bar({ onChoose, onConnect }));
     const list = screen.getByRole<HTMLSelectElement>('combobox', { name: 'Service' });
@@ -265,14 +265,14 @@ describe('the service bar', () => {
     expect(onConnect).toHaveBeenCalledOnce();
   });
 
-  it('shows the service that answers while the profiles are not known', () => {
+  it('shows the responding service before the profiles are loaded', () => {
     render(bar({ state: { profiles: [], chosen: null }, service: { ...SERVICE, profile: 'lab' } }));
     expect(screen.getByRole<HTMLSelectElement>('combobox').value).toBe('lab');
   });
 });
 
-describe('a log', () => {
-  it('of a job that lives is read again and again, and no more when the pane is closed', async () => {
+describe('LogPane', () => {
+  it('polls the log of an unfinished job until it is unmounted', async () => {
     let read = 0;
     const next = (): Promise<string> => Promise.resolve(`line ${(read += 1)}`);
     const { unmount } = render(<LogPane name="fold" isLive read={next} intervalMs={5} />);
@@ -283,7 +283,7 @@ describe('a log', () => {
     expect(read).toBe(before);
   });
 
-  it('of a job that ended is read once', async () => {
+  it('reads the log of a finished job once', async () => {
     const read = vi.fn(() => Promise.resolve('the end'));
     render(<LogPane name="fold" isLive={false} read={read} intervalMs={5} />);
     await screen.findByText('the end');
@@ -291,7 +291,7 @@ describe('a log', () => {
     expect(read).toHaveBeenCalledOnce();
   });
 
-  it('that cannot be read says why, and is tried again while the job lives', async () => {
+  it('shows why the log cannot be read, and retries while the job is unfinished', async () => {
     let fault: Error | null = new Error('No answer.');
     const read = (): Promise<string> => (fault ? Promise.reject(fault) : Promise.resolve('back'));
     render(<LogPane name="fold" isLive read={read} intervalMs={5} />);
@@ -303,12 +303,12 @@ describe('a log', () => {
   it.each([
     [true, 'The log is empty.'],
     [false, 'No log']
-  ])('that is empty is said to be so (live: %s)', async (isLive, text) => {
+  ])('states that the log is empty (unfinished: %s)', async (isLive, text) => {
     render(<LogPane name="fold" isLive={isLive} read={() => Promise.resolve(' \n')} />);
     await screen.findByText(text);
   });
 
-  it('shows what was asked for last when the job changes', async () => {
+  it('ignores a late response for the previous job', async () => {
     const answers = new Map<string, (text: string) => void>();
     const read = (name: string): Promise<string> => new Promise(answer => answers.set(name, answer));
     const { rerender } = render(<LogPane name="first" isLive={false} read={read} />);
@@ -323,8 +323,8 @@ describe('a log', () => {
   });
 });
 
-describe('a pane of HTML', () => {
-  it('runs the scripts of foldnote’s own HTML, anew for other HTML', () => {
+describe('HtmlPane', () => {
+  it('runs the scripts of the HTML, and those of new HTML when it changes', () => {
     const html = (count: number): string => `<p>${count}</p><script>document.body.dataset.ran = '${count}'</script>`;
     const { container, rerender } = render(<HtmlPane html={html(1)} />);
     expect(container.querySelector('p')?.textContent).toBe('1');
@@ -334,14 +334,14 @@ describe('a pane of HTML', () => {
   });
 });
 
-describe('a view of a model', () => {
+describe('useStore', () => {
   class Counter extends Store<{ readonly count: number }> {
     add(): void {
       this.update({ count: this.state().count + 1 });
     }
   }
 
-  it('is drawn again after each change, and no longer listens when it is gone', () => {
+  it('re-renders after each change, and unsubscribes when unmounted', () => {
     const counter = new Counter({ count: 0 });
     let drawn = 0;
     const Shown = (): ReactElement => {
@@ -357,7 +357,7 @@ describe('a view of a model', () => {
     expect(drawn).toBe(before);
   });
 
-  it('shows another model when it is given one', () => {
+  it('follows a new store when it is replaced', () => {
     const [first, second] = [new Counter({ count: 1 }), new Counter({ count: 10 })];
     const Shown = ({ store }: { readonly store: Counter }): ReactElement => <p>{useStore(store).count}</p>;
     const { container, rerender } = render(<Shown store={first} />);

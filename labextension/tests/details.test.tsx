@@ -1,4 +1,4 @@
-/** Details of rows beside name and status: chosen, kept, and given up where there is no room. */
+/** Details of rows beside name and status: chosen, stored, and hidden where there is no room. */
 import { render, screen, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { useState, type ReactElement } from 'react';
@@ -16,34 +16,34 @@ import {
 } from '../src/models/jobs/details';
 import { makeJob } from './records';
 
-describe('the details', () => {
-  it('keep their order however they are chosen', () => {
+describe('details', () => {
+  it('keep their order regardless of the order in which they are chosen', () => {
     const without = toggleDetail(DEFAULT_DETAILS, 'tool');
     expect(without).not.toContain('tool');
     expect(toggleDetail(without, 'tool')).toEqual(DEFAULT_DETAILS);
     expect(toggleDetail(['age'], 'hours')).toEqual(['hours', 'age']);
   });
 
-  it('are kept as words, none of them too, and those that nobody knows are left out', () => {
+  it('are stored as text, even if there are none, and unknown ones are ignored', () => {
     expect(readDetails(writeDetails(['score', 'reason']))).toEqual(['score', 'reason']);
     expect(readDetails(writeDetails([]))).toEqual([]);
     expect(readDetails('age colour')).toEqual(['age']);
     expect(readDetails(undefined)).toEqual(DEFAULT_DETAILS);
   });
 
-  it('are found again at the next visit', async () => {
-    const kept = new Map<string, unknown>();
-    const keeper = {
-      fetch: (id: string) => Promise.resolve(kept.get(id)),
-      save: (id: string, value: unknown) => Promise.resolve(void kept.set(id, value))
+  it('are restored at the next visit', async () => {
+    const stored = new Map<string, unknown>();
+    const storage = {
+      fetch: (id: string) => Promise.resolve(stored.get(id)),
+      save: (id: string, value: unknown) => Promise.resolve(void stored.set(id, value))
     };
-    new ChoicesModel(keeper).choose({ details: ['hours', 'tags'] });
-    const next = new ChoicesModel(keeper);
+    new ChoicesModel(storage).choose({ details: ['hours', 'tags'] });
+    const next = new ChoicesModel(storage);
     await next.restore();
     expect(next.state().details).toEqual(['hours', 'tags']);
   });
 
-  it('are columns of their own in a table', () => {
+  it('each have a column in wide lists', () => {
     expect(columnsOf(['tool', 'age', 'reason'])).toBe(
       'minmax(9.5em, 2fr) [tool] minmax(0, 3fr) [age] minmax(0, 2fr) [note] minmax(0, 6fr)'
     );
@@ -51,10 +51,10 @@ describe('the details', () => {
   });
 });
 
-describe('facts without room', () => {
+describe('chooseHiddenFacts', () => {
   const USUAL = ['tool', 'score', 'duration', 'age'] as const;
 
-  it('are the times beside a score, and the age of a job that runs', () => {
+  it('hides times if there is a score, and the age of a running job', () => {
     expect([...chooseHiddenFacts(USUAL, false)]).toEqual([
       ['age', 'narrow'],
       ['duration', 'narrow']
@@ -62,7 +62,7 @@ describe('facts without room', () => {
     expect([...chooseHiddenFacts(['tool', 'duration', 'age'], true)]).toEqual([['age', 'narrow']]);
   });
 
-  it('are none that was chosen alone, and not what was asked for beyond the usual', () => {
+  it('hides nothing if few are chosen, and no detail that the user added to the defaults', () => {
     expect(chooseHiddenFacts(['tool', 'duration'], false).size).toBe(0);
     expect([...chooseHiddenFacts(['tool', 'notebook', 'hours', 'score'], false).keys()]).toEqual(['hours', 'score']);
     expect([...chooseHiddenFacts([...USUAL, 'hours'], false)]).toEqual([
@@ -90,13 +90,13 @@ describe('JobFacts', () => {
     return [...(container.firstElementChild?.children ?? [])].map(node => node.textContent);
   };
 
-  it('tells with the duration what the run used', () => {
+  it('shows resource use in the tooltip of the duration', () => {
     const { container } = render(<JobFacts job={job} toolName="AbodyBuilder" now={now} details={['duration']} />);
     const title = container.querySelector('.fn-JobRow-duration')?.getAttribute('title');
     expect(title).toContain('CPU time: 1 min 23 s\nPeak memory of one process: 537 MB');
   });
 
-  it('leaves a narrow line to what undoes a deletion', () => {
+  it('hides details in narrow rows of jobs that are being deleted', () => {
     const hasRoom = (isLeaving: boolean): boolean => {
       const running = makeJob({ status: 'Running', started: '2026-11-21T10:00:05.000Z', isLeaving });
       const { container } = render(
@@ -109,11 +109,11 @@ describe('JobFacts', () => {
     expect([hasRoom(false), hasRoom(true)]).toEqual([true, false]);
   });
 
-  it('shows what it always showed before anybody chooses', () => {
+  it('shows the defaults before the user chooses', () => {
     expect(factsWith(DEFAULT_DETAILS)).toEqual(['Complete', 'AbodyBuilder', 'pTM 0.871', '42 s', '5 min ago']);
   });
 
-  it('shows what was chosen, and the status always', () => {
+  it('shows the chosen details, and always the status', () => {
     expect(factsWith([])).toEqual(['Complete']);
     expect(factsWith(['notebook', 'hours'])).toEqual(['Complete', 'panel/first.ipynb', '0.0123 weighted h']);
   });
@@ -125,7 +125,7 @@ function Chosen(): ReactElement {
 }
 
 describe('DetailsMenu', () => {
-  it('is used with the keyboard, stays open while one chooses, and gives the keyboard back', async () => {
+  it('is operated with the keyboard, stays open while choosing, and returns the focus', async () => {
     render(<Chosen />);
     const button = screen.getByRole('button', { name: 'Choose the details shown in rows' });
     button.focus();
@@ -146,7 +146,7 @@ describe('DetailsMenu', () => {
     expect(button.getAttribute('aria-expanded')).toBe('false');
   });
 
-  it('closes when something else is pressed', async () => {
+  it('closes on a click elsewhere', async () => {
     render(<Chosen />);
     await userEvent.click(screen.getByRole('button', { name: 'Choose the details shown in rows' }));
     await userEvent.click(screen.getByRole('menuitemcheckbox', { name: 'Age' }));

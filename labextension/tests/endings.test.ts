@@ -13,18 +13,18 @@ const RUNNING = makeJob();
 const DONE = makeJob({ status: 'Complete' });
 
 describe('Endings', () => {
-  it('tells a job that was seen unfinished, once', () => {
+  it('reports once a job that was unfinished before', () => {
     const endings = new Endings();
     expect(endings.findEnded(stateOf(RUNNING))).toEqual([]);
     expect(endings.findEnded(stateOf(DONE))).toEqual([DONE]);
     expect(endings.findEnded(stateOf(DONE))).toEqual([]);
   });
 
-  it('keeps quiet about jobs that were over at first sight', () => {
+  it('does not report jobs that had ended when first seen', () => {
     expect(new Endings().findEnded(stateOf(DONE, makeJob({ jobName: 'b', status: 'Stopped' })))).toEqual([]);
   });
 
-  it('keeps quiet about a job that is deleted, and about the next of its name', () => {
+  it('does not report a deleted job, or a new job of the same name', () => {
     const endings = new Endings();
     endings.findEnded(stateOf(RUNNING));
     expect(endings.findEnded(stateOf())).toEqual([]);
@@ -33,7 +33,7 @@ describe('Endings', () => {
     expect(endings.findEnded(stateOf(next))).toEqual([]);
   });
 
-  it('remembers through a restart of the service', () => {
+  it('remembers unfinished jobs across a restart of the service', () => {
     const endings = new Endings();
     endings.findEnded(stateOf(RUNNING));
     endings.findEnded({ ...stateOf(), service: { ...SERVICE, state: 'starting' } });
@@ -42,7 +42,7 @@ describe('Endings', () => {
   });
 });
 
-describe('the note of an ending', () => {
+describe('endingNote', () => {
   it.each([
     [{ status: 'Complete' as const }, 'success', 'Complete: trastuzumab (AbodyBuilder).'],
     [{ status: 'Stopped' as const }, 'info', 'Stopped: trastuzumab (AbodyBuilder).'],
@@ -51,23 +51,23 @@ describe('the note of an ending', () => {
       'error',
       'Failed: trastuzumab (AbodyBuilder). No heavy chain.'
     ]
-  ])('has the word of the state and the reason: %o', (change, tone, text) => {
+  ])('contains the state and the reason: %o', (change, tone, text) => {
     expect(endingNote(makeJob(change), 'AbodyBuilder')).toEqual({ tone, text });
   });
 
-  it('warns of a batch of which a job failed', () => {
+  it('is a warning for a batch with a failed job', () => {
     const statuses = { 'In Queue': 0, Running: 0, Complete: 19, Stopped: 1 };
     const job = makeJob({ type: 'batch', status: 'Complete', batchSize: 20, statuses, failed: 1 });
     const text = 'Complete, 1 failed: trastuzumab (AbodyBuilder, 19 of 20).';
     expect(endingNote(job, 'AbodyBuilder')).toEqual({ tone: 'warning', text });
   });
 
-  it('shows what a long or hostile name hides', () => {
+  it('truncates a long name and makes hidden characters visible', () => {
     const { text } = endingNote(makeJob({ jobName: `\u202e${'x'.repeat(100)}` }), 'T');
     expect(text).toMatch(/^Running: \ufffdx{58}… \(T\)\.$/);
   });
 
-  it('counts many at once', () => {
+  it('summarises several jobs', () => {
     const failed = makeJob({ status: 'Stopped', error: 'No.' });
     const note = endingSummary([DONE, DONE, failed, DONE]);
     expect(note).toEqual({ tone: 'error', text: '4 jobs ended: 3 Complete, 1 Failed.' });
@@ -107,12 +107,12 @@ describe('Attention', () => {
 
   afterEach(() => vi.useRealTimers());
 
-  it('watches nothing while no job can end', () => {
+  it('does not poll while all jobs have ended', () => {
     jobs.set(DONE);
     expect(jobs.watchers).toBe(0);
   });
 
-  it('watches until the last job ended', () => {
+  it('polls until the last job has ended', () => {
     jobs.set(RUNNING);
     jobs.set(RUNNING);
     expect(jobs.watchers).toBe(1);
@@ -120,7 +120,7 @@ describe('Attention', () => {
     expect(jobs.watchers).toBe(0);
   });
 
-  it('looks for a while after something stirred', () => {
+  it('polls for a while when a new job is expected', () => {
     attention.expectJob();
     jobs.set();
     expect(jobs.watchers).toBe(1);
@@ -129,7 +129,7 @@ describe('Attention', () => {
     expect(jobs.watchers).toBe(0);
   });
 
-  it('watches nothing when it is off', () => {
+  it('does not poll when disabled', () => {
     attention.enable(false);
     jobs.set(RUNNING);
     attention.expectJob();

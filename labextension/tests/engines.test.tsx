@@ -8,16 +8,16 @@ import { EnginesView, type EnginesViewProps } from '../src/components/tools/Engi
 import { EnginesModel, type EnginesState } from '../src/models/service/engines';
 import { makeEngine } from './records';
 
-function view(state: Partial<EnginesState>, acts: Partial<EnginesViewProps> = {}): ReactElement {
+function view(state: Partial<EnginesState>, handlers: Partial<EnginesViewProps> = {}): ReactElement {
   const rest = { onInstall: vi.fn(), onRemove: vi.fn(), onCancel: vi.fn() };
-  return <EnginesView {...rest} {...acts} state={{ engines: null, isOpen: true, requestError: null, ...state }} />;
+  return <EnginesView {...rest} {...handlers} state={{ engines: null, isOpen: true, requestError: null, ...state }} />;
 }
 
 const buttons = (): (string | null)[] =>
   screen.queryAllByRole('button').map(button => button.getAttribute('aria-label'));
 
-describe('the list of engines', () => {
-  it('puts what is installed first, with its size, and last what needs a program of the user', () => {
+describe('EnginesView', () => {
+  it('lists installed engines first, with their size, and last those that need the user’s own program', () => {
     const engines = [
       makeEngine({
         name: 'b',
@@ -36,7 +36,7 @@ describe('the list of engines', () => {
     expect(screen.getByText('Say where.').closest('details')?.open).toBe(false);
   });
 
-  it('says that it looks for them, and why it finds none', () => {
+  it('shows that it is loading, and why loading failed', () => {
     const { rerender } = render(view({}));
     expect(screen.getByText('Loading engines')).toBeTruthy();
     rerender(view({ requestError: 'No answer.' }));
@@ -44,20 +44,20 @@ describe('the list of engines', () => {
     expect(screen.queryByText('Loading engines')).toBeNull();
   });
 
-  it('says what an engine runs, under which licence, and what it takes', () => {
+  it('shows an engine’s tools, licence and size', () => {
     render(view({ engines: [makeEngine()] }));
     expect(screen.getByText('Runs anarci · at least 200 MB')).toBeTruthy();
     expect(screen.getByText('Licence: BSD-3-Clause')).toBeTruthy();
   });
 
-  it('says what optional weights make of an installed engine', () => {
+  it('shows what optional weights add to an installed engine', () => {
     const { rerender } = render(view({ engines: [makeEngine({ optionalMethod: 'All models' })] }));
     expect(screen.queryByText(/All models/)).toBeNull();
     rerender(view({ engines: [makeEngine({ isInstalled: true, optionalMethod: 'All models' })] }));
     expect(screen.getByText('With optional weights: All models')).toBeTruthy();
   });
 
-  it('says which engine an add-on adds to', () => {
+  it('names the engine that an add-on extends', () => {
     render(view({ engines: [makeEngine({ tools: [], addsTo: ['vina'] })] }));
     expect(screen.getByText(/^Used by vina where it is installed/)).toBeTruthy();
     expect(screen.queryByText(/Runs/)).toBeNull();
@@ -72,15 +72,15 @@ describe('the list of engines', () => {
       ['Add optional weights to anarci', 'Remove anarci']
     ],
     ['that could have more weights once it is installed', { optionalMethod: 'All models' }, ['Install anarci']],
-    ['of which a part is there', { hasFiles: true }, ['Install anarci', 'Remove anarci']],
+    ['that is partly installed', { hasFiles: true }, ['Install anarci', 'Remove anarci']],
     ['that is being changed', { isBusy: true, hasFiles: true }, ['Cancel installing or removing anarci']],
     ['that has no environment of its own', { hasEnvironment: false, how: 'Put it on PATH.' }, []]
-  ])('offers for an engine %s what can be done', (_, change, labels) => {
+  ])('offers the possible actions for an engine %s', (_, change, labels) => {
     render(view({ engines: [makeEngine(change)] }));
     expect(buttons()).toEqual(labels);
   });
 
-  it('hands over the engine that is meant', async () => {
+  it('passes the engine to the handler', async () => {
     const onInstall = vi.fn();
     const engines = [makeEngine(), makeEngine({ name: 'vina', method: 'Vina' })];
     render(view({ engines }, { onInstall }));
@@ -88,7 +88,7 @@ describe('the list of engines', () => {
     expect(onInstall).toHaveBeenCalledWith(engines[1]);
   });
 
-  it('shows how far a change is, and how it failed', () => {
+  it('shows the progress of a change, and a failure', () => {
     const busy = makeEngine({ isBusy: true, fraction: 0.25, message: 'Downloading' });
     const { rerender } = render(view({ engines: [busy] }));
     expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('25');
@@ -99,13 +99,13 @@ describe('the list of engines', () => {
 
 /** An installer that is done after some questions. */
 class Installer {
-  asked = 0;
+  requestCount = 0;
   done: [string, EngineAction][] = [];
   fault: Error | null = null;
   private turns = 0;
 
   engines(): Promise<EnginesResponse> {
-    this.asked += 1;
+    this.requestCount += 1;
     this.turns -= 1;
     return this.fault
       ? Promise.reject(this.fault)
@@ -119,7 +119,7 @@ class Installer {
   }
 }
 
-describe('the model of engines', () => {
+describe('EnginesModel', () => {
   let installer: Installer;
   let model: EnginesModel;
 
@@ -128,25 +128,25 @@ describe('the model of engines', () => {
     model = new EnginesModel(installer, 1);
   });
 
-  it('asks once while nothing changes', async () => {
+  it('requests the list once if nothing changes', async () => {
     model.show(true);
     await vi.waitFor(() => expect(model.state().engines).toHaveLength(1));
     await new Promise(done => setTimeout(done, 30));
-    expect(installer.asked).toBe(1);
+    expect(installer.requestCount).toBe(1);
   });
 
-  it('follows a change to its end, tells of it, and then asks no more', async () => {
+  it('polls until a change has ended, reports the end, and stops polling', async () => {
     const ends: number[] = [];
-    model.onEnd = () => void ends.push(installer.asked);
+    model.onEnd = () => void ends.push(installer.requestCount);
     await model.change('anarci', 'install');
     await vi.waitFor(() => expect(ends).toHaveLength(1));
-    const { asked } = installer;
+    const { requestCount } = installer;
     await new Promise(done => setTimeout(done, 30));
-    expect(installer.asked).toBe(asked);
+    expect(installer.requestCount).toBe(requestCount);
     expect(installer.done).toEqual([['anarci', 'install']]);
   });
 
-  it('says why a change was refused, also after the list was read again', async () => {
+  it('reports why a change was refused, until the next refresh', async () => {
     installer.changeEngine = () => Promise.reject(new Error('Not while a job runs.'));
     await model.change('anarci', 'remove');
     expect(model.state().requestError).toBe('Not while a job runs.');
@@ -154,7 +154,7 @@ describe('the model of engines', () => {
     expect(model.state().requestError).toBeNull();
   });
 
-  it('goes on after a question that failed in the middle of a change', async () => {
+  it('keeps polling after a request failed during a change', async () => {
     await model.change('anarci', 'install');
     installer.fault = new Error('No answer.');
     await vi.waitFor(() => expect(model.state().requestError).toBe('No answer.'));

@@ -43,8 +43,8 @@ function bundle(id: string, saved: string): IRenderMime.IMimeModel {
   return { data, metadata: {}, trusted: true, setData: () => undefined };
 }
 
-describe('a saved text', () => {
-  it('keeps its styles where the notebook is trusted, and is sanitised where it is not', async () => {
+describe('the saved HTML of an output', () => {
+  it('keeps its styles in a trusted notebook, and is sanitised otherwise', async () => {
     const html = '<style>.fnc {color: red}</style><p>Complete</p><script>window.hacked = 1</script>';
     for (const trusted of [true, false]) {
       const sanitizer = { sanitize: (text: string) => text.replace(/<(style|script).*?\/\1>/g, '') };
@@ -60,8 +60,8 @@ describe('a saved text', () => {
   });
 });
 
-describe('a saved text without widgets', () => {
-  it('follows the output, which is updated when the job ends', async () => {
+describe('the saved HTML without a widget renderer', () => {
+  it('is replaced when the output is updated', async () => {
     const registry = { mimeTypes: [] } as unknown as IRenderMimeRegistry;
     const sanitizer = { sanitize: (text: string) => text };
     const output = new WidgetOrFallback({ sanitizer } as IRenderMime.IRendererOptions, () => registry);
@@ -92,7 +92,7 @@ describe('a live widget', () => {
     vi.useRealTimers();
   });
 
-  it('stays when a bundle of the same widget comes', async () => {
+  it('is kept if the same widget is rendered again', async () => {
     Widget.attach(output, document.body);
     const button = output.node.querySelector('button');
     await output.renderModel(bundle('one', 'second'));
@@ -101,7 +101,7 @@ describe('a live widget', () => {
     expect(output.node.querySelector('button')).not.toBe(button);
   });
 
-  it('that was replaced while it was rendered leaves no unhandled rejection, with which vitest fails', async () => {
+  it('leaves no unhandled rejection if it is disposed while rendering', async () => {
     let fail: (reason: Error) => void = () => undefined;
     registry.render = () => new Promise((_, reject) => (fail = reject));
     Widget.attach(output, document.body);
@@ -112,7 +112,7 @@ describe('a live widget', () => {
     expect(output.isDisposed).toBe(true);
   });
 
-  it('is found in our own part of a bundle, which other programs do not prefer to the text', async () => {
+  it('is read from our own MIME type, so that other programs prefer the HTML', async () => {
     Widget.attach(output, document.body);
     const hidden = bundle('one', 'first');
     await output.renderModel({
@@ -125,7 +125,7 @@ describe('a live widget', () => {
     expect(output.node.textContent).toContain('kept');
   });
 
-  it('is made anew when the notebook has got its widget manager', async () => {
+  it('is rendered again once the notebook has a widget manager', async () => {
     registry.text = 'Loading widget...';
     Widget.attach(output, document.body);
     await vi.advanceTimersByTimeAsync(1500);
@@ -137,24 +137,24 @@ describe('a live widget', () => {
     expect(registry.made).toBe(2);
   });
 
-  it('keeps plain keys from the notebook, and passes shortcuts on', () => {
+  it('stops plain keys from reaching the notebook, and passes shortcuts on', () => {
     Widget.attach(output, document.body);
-    const heard = vi.fn();
-    document.addEventListener('keydown', heard);
+    const onKeyDown = vi.fn();
+    document.addEventListener('keydown', onKeyDown);
     const press = (init: KeyboardEventInit) =>
       output.node.querySelector('button')?.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, ...init }));
     press({ key: 'm' });
     press({ key: 'Enter' });
-    expect(heard).not.toHaveBeenCalled();
+    expect(onKeyDown).not.toHaveBeenCalled();
     press({ key: 's', ctrlKey: true });
     press({ key: 'Enter', shiftKey: true });
     press({ key: 'Escape' });
-    expect(heard).toHaveBeenCalledTimes(3);
-    document.removeEventListener('keydown', heard);
+    expect(onKeyDown).toHaveBeenCalledTimes(3);
+    document.removeEventListener('keydown', onKeyDown);
   });
 });
 
-describe('a page that is older than foldnote', () => {
+describe('a page that was loaded before an update of foldnote', () => {
   const options = { sanitizer: { sanitize: (html: string) => html } } as IRenderMime.IRendererOptions;
 
   /** Shows a bundle of ours where the server has another build than the page, or the same. */
@@ -170,7 +170,7 @@ describe('a page that is older than foldnote', () => {
     return shown.node;
   }
 
-  it('says above the table of a form that it should be reloaded, with a link', async () => {
+  it('asks above a form’s table to reload the page, with a link', async () => {
     const node = await show(true, { version: 2, view: { model_id: 'one' } });
     expect(node.querySelector('[role=status]')?.textContent).toBe(
       'foldnote has been updated since this page was opened. Reload this page'
@@ -179,13 +179,13 @@ describe('a page that is older than foldnote', () => {
     expect(node.querySelector('table')).not.toBeNull();
   });
 
-  it('says nothing where the page is current, or the form can be shown', async () => {
+  it('shows no notice if the page is current or the form can be shown', async () => {
     expect((await show(false, { version: 2, view: { model_id: 'one' } })).textContent).toBe('');
     expect((await show(true, { version: 1, view: { model_id: 'one' } })).textContent).toBe('alive');
   });
 });
 
-describe('the build that the page has', () => {
+describe('isOutdated', () => {
   afterEach(() => {
     PageConfig.setOption('federated_extensions', '');
     vi.unstubAllGlobals();
@@ -195,22 +195,22 @@ describe('the build that the page has', () => {
     ['static/remoteEntry.b.js', true],
     ['static/remoteEntry.a.js', false],
     [undefined, false]
-  ])('is compared with the one of the server: %s', async (load, isNew) => {
+  ])('compares the page’s build with the server’s: %s', async (load, isNew) => {
     PageConfig.setOption(
       'federated_extensions',
       JSON.stringify([{ name: 'foldnote', load: 'static/remoteEntry.a.js' }])
     );
     PageConfig.setOption('fullLabextensionsUrl', '/lab/extensions');
-    const asked: string[] = [];
+    const urls: string[] = [];
     const fetch = (request: Request): Promise<Response> => {
-      asked.push(request.url);
+      urls.push(request.url);
       return Promise.resolve(new Response(JSON.stringify({ jupyterlab: { _build: { load } } })));
     };
     expect(await isOutdated({ ...ServerConnection.makeSettings(), fetch: fetch as typeof window.fetch })).toBe(isNew);
-    expect(asked[0]).toContain('/lab/extensions/foldnote/package.json');
+    expect(urls[0]).toContain('/lab/extensions/foldnote/package.json');
   });
 
-  it('counts as current where the server does not answer', async () => {
+  it('is false if the server does not respond', async () => {
     const fetch = (): Promise<Response> => Promise.reject(new TypeError('gone'));
     expect(await isOutdated({ ...ServerConnection.makeSettings(), fetch })).toBe(false);
   });

@@ -32,7 +32,7 @@ function makeUpload(change: Partial<Upload> = {}): Upload {
   return { id: 1, name: 'big.pdb', phase: 'sending', fraction: 0.5, reason: null, fault: null, ...change };
 }
 
-function view(state: Partial<FilesState>, acts: Partial<FilesViewProps> = {}): ReactElement {
+function view(state: Partial<FilesState>, handlers: Partial<FilesViewProps> = {}): ReactElement {
   const rest: Omit<FilesViewProps, 'state'> = {
     onUpload: vi.fn(),
     onResume: vi.fn(),
@@ -45,19 +45,19 @@ function view(state: Partial<FilesState>, acts: Partial<FilesViewProps> = {}): R
     onOpenFolder: vi.fn(),
     onDeleteFolder: vi.fn()
   };
-  return <FilesView {...rest} {...acts} state={{ ...EMPTY, ...state }} />;
+  return <FilesView {...rest} {...handlers} state={{ ...EMPTY, ...state }} />;
 }
 
 const shown = (): (string | undefined)[] =>
   screen.queryAllByRole('listitem').map(item => item.querySelector('bdi')?.textContent ?? undefined);
 
-describe('the list', () => {
-  it('says size and age of a file', () => {
+describe('the list of files', () => {
+  it('shows the size and age of a file', () => {
     render(view({ files: [makeFile()] }));
     expect(screen.getByRole('listitem').textContent).toContain('271 kB · 2 h ago');
   });
 
-  it('acts on a file by its path', async () => {
+  it('passes the path of a file to its actions', async () => {
     const [onInsert, onDelete, onPressFile] = [vi.fn(), vi.fn(), vi.fn()];
     render(view({ files: [makeFile({ folder: 'set' })], folder: 'set' }, { onInsert, onDelete, onPressFile }));
     await userEvent.click(screen.getByRole('button', { name: 'Insert target.pdb into the notebook' }));
@@ -68,7 +68,7 @@ describe('the list', () => {
     expect(onPressFile).toHaveBeenLastCalledWith(expect.anything(), 'set/target.pdb');
   });
 
-  it('opens a folder, which is neither inserted nor dragged', async () => {
+  it('opens a folder, which can be neither inserted nor dragged', async () => {
     const [onOpenFolder, onDeleteFolder, onPressFile] = [vi.fn(), vi.fn(), vi.fn()];
     const folder = makeFile({ fileName: 'set', isFolder: true, fileSize: null, uploadTime: null });
     render(view({ files: [folder] }, { onOpenFolder, onDeleteFolder, onPressFile }));
@@ -86,7 +86,7 @@ describe('the list', () => {
     expect(document.querySelector('img')).toBeNull();
   });
 
-  it('is searched, and leads back to all files where none matches', async () => {
+  it('can be searched, and offers to show all files if none matches', async () => {
     render(view({ files: [makeFile(), makeFile({ fileId: 'f2', fileName: 'table.csv' })], hasMore: true }));
     await userEvent.type(screen.getByLabelText('Search files'), ' CSV ');
     expect(shown()).toEqual(['table.csv']);
@@ -96,7 +96,7 @@ describe('the list', () => {
     expect(shown()).toHaveLength(2);
   });
 
-  it('goes on when asked', async () => {
+  it('loads more files on demand', async () => {
     const onLoadMore = vi.fn();
     render(view({ files: [makeFile()], hasMore: true }, { onLoadMore }));
     await userEvent.click(screen.getByRole('button', { name: 'Show more files' }));
@@ -105,19 +105,19 @@ describe('the list', () => {
 });
 
 describe('without files', () => {
-  it('says that it asks', () => {
+  it('shows that files are loading', () => {
     render(view({ files: null }));
     expect(screen.getByText('Loading files')).toBeTruthy();
   });
 
-  it('says what to do, at the top and in a folder', () => {
+  it('explains how to add files, at the top level and in a folder', () => {
     const { rerender } = render(view({}));
     expect(screen.getByText('No files yet')).toBeTruthy();
     rerender(view({ folder: 'set' }));
     expect(screen.getByText('No files in this folder')).toBeTruthy();
   });
 
-  it('says why there are none, and asks again on demand', async () => {
+  it('shows why files cannot be listed, and retries on demand', async () => {
     const onRetry = vi.fn();
     render(view({ files: null, requestError: 'The service does not answer.' }, { onRetry }));
     expect(screen.queryByText('Loading files')).toBeNull();
@@ -128,7 +128,7 @@ describe('without files', () => {
 });
 
 describe('folders', () => {
-  it('lead back to each folder on the way', async () => {
+  it('have a breadcrumb for each parent', async () => {
     const onOpenFolder = vi.fn();
     render(view({ folder: 'a/b/c' }, { onOpenFolder }));
     const way = within(screen.getByRole('navigation', { name: 'Folder' }));
@@ -138,7 +138,7 @@ describe('folders', () => {
     expect(onOpenFolder.mock.calls).toEqual([['a/b'], [null]]);
   });
 
-  it('are made inside the one in front', async () => {
+  it('are created inside the current one', async () => {
     const onOpenFolder = vi.fn();
     render(view({ folder: 'a' }, { onOpenFolder }));
     await userEvent.click(screen.getByRole('button', { name: 'New folder' }));
@@ -147,7 +147,7 @@ describe('folders', () => {
     expect(screen.queryByRole('textbox', { name: 'Folder name' })).toBeNull();
   });
 
-  it.each(['a/b', 'a\\b', '.', '..'])('are not called %s', async name => {
+  it.each(['a/b', 'a\\b', '.', '..'])('cannot be named %s', async name => {
     const onOpenFolder = vi.fn();
     render(view({}, { onOpenFolder }));
     await userEvent.click(screen.getByRole('button', { name: 'New folder' }));
@@ -158,30 +158,30 @@ describe('folders', () => {
     expect(screen.getByText(/must not contain \//)).toBeTruthy();
   });
 
-  it('are given up with Escape and with the cross', async () => {
+  it('are not created after Escape or Discard', async () => {
     render(view({}));
-    for (const giveUp of [
+    for (const discard of [
       () => userEvent.keyboard('{Escape}'),
       () => userEvent.click(screen.getByRole('button', { name: 'Discard the new folder' }))
     ]) {
       await userEvent.click(screen.getByRole('button', { name: 'New folder' }));
-      await giveUp();
+      await discard();
       expect(screen.queryByRole('textbox', { name: 'Folder name' })).toBeNull();
     }
   });
 });
 
-describe('sending', () => {
+describe('uploading', () => {
   const file = new File(['x'], 'a.pdb');
 
-  it('begins with the button', async () => {
+  it('starts with the button', async () => {
     const onUpload = vi.fn();
     render(view({}, { onUpload }));
     await userEvent.upload(screen.getByLabelText('Files to upload'), [file]);
     expect(onUpload).toHaveBeenCalledWith([file]);
   });
 
-  it('begins with a drop, which the view announces', () => {
+  it('starts with a drop, and highlights the drop target', () => {
     const onUpload = vi.fn();
     const { container } = render(view({}, { onUpload }));
     const target = container.firstElementChild as HTMLElement;
@@ -194,7 +194,7 @@ describe('sending', () => {
     expect(onUpload).toHaveBeenCalledWith([file]);
   });
 
-  it('does not take what is no file', () => {
+  it('ignores dragged items that are not files', () => {
     const { container } = render(view({}));
     const target = container.firstElementChild as HTMLElement;
     fireEvent.dragEnter(target, { dataTransfer: { types: ['text/plain'], files: [] } });
@@ -205,24 +205,24 @@ describe('sending', () => {
     [makeUpload(), 'Sending to Jupyter · 50 %', '50'],
     [makeUpload({ phase: 'passing', fraction: null }), 'Sending to the service', null],
     [makeUpload({ phase: 'waiting' }), 'The connection was lost. The upload will resume.', '50']
-  ])('tells how far it is: %o', (upload, text, value) => {
+  ])('shows its progress: %o', (upload, text, value) => {
     render(view({ uploads: [upload] }));
     expect(screen.getByText(text)).toBeTruthy();
     expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe(value);
   });
 
-  it('shows no bar for what waits for its turn', () => {
+  it('shows no progress bar for a queued upload', () => {
     render(view({ uploads: [makeUpload({ phase: 'queued', fraction: null })] }));
     expect(screen.getByText('Waiting for other uploads')).toBeTruthy();
     expect(screen.queryByRole('progressbar')).toBeNull();
   });
 
-  it('says why the service is waited for', () => {
+  it('shows why it is waiting for the service', () => {
     render(view({ uploads: [makeUpload({ phase: 'passing', reason: 'The service is busy.' })] }));
     expect(screen.getByText('The service is busy. Retrying automatically; you need not upload it again.')).toBeTruthy();
   });
 
-  it('that failed says why, is tried again or forgotten', async () => {
+  it('shows why it failed, and can be retried or dismissed', async () => {
     const [onResume, onDismiss] = [vi.fn(), vi.fn()];
     const failed = makeUpload({ id: 7, phase: 'failed', fault: 'The file is too large.' });
     render(view({ uploads: [failed] }, { onResume, onDismiss }));
@@ -232,7 +232,7 @@ describe('sending', () => {
     expect([onResume.mock.calls, onDismiss.mock.calls]).toEqual([[[7]], [[7]]]);
   });
 
-  it('is given up while it is under way', async () => {
+  it('can be cancelled', async () => {
     const onDismiss = vi.fn();
     render(view({ uploads: [makeUpload({ id: 3 })] }, { onDismiss }));
     expect(screen.queryByRole('button', { name: /again/ })).toBeNull();

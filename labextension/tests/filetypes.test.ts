@@ -2,7 +2,7 @@ import { FILE_KINDS } from '../src/models/files/filetypes';
 
 const pattern = new RegExp(FILE_KINDS[0]?.pattern ?? 'none');
 
-describe('a JSON file opens drawn', () => {
+describe('a JSON file', () => {
   it.each([
     'AF-P69905-F1-predicted_aligned_error_v4.json',
     'fold_one_full_data_0.json',
@@ -11,7 +11,7 @@ describe('a JSON file opens drawn', () => {
     'pae.json',
     'rank_1.PAE.json',
     'model-pae-2.json.gz'
-  ])('if its name says that it holds aligned errors: %s', name => {
+  ])('opens in the viewer if its name indicates aligned errors: %s', name => {
     expect(pattern.test(name)).toBe(true);
   });
 
@@ -23,18 +23,18 @@ describe('a JSON file opens drawn', () => {
     'job_summary_confidences.json',
     'pae.csv',
     'notebook_pae.ipynb'
-  ])('and stays with the editor otherwise: %s', name => {
+  ])('opens in the editor otherwise: %s', name => {
     expect(pattern.test(name)).toBe(false);
   });
 });
 
-it('no ending belongs to two kinds', () => {
+it('no file extension belongs to two kinds', () => {
   const all = FILE_KINDS.flatMap(kind => kind.extensions);
   expect(new Set(all).size).toBe(all.length);
   expect(all).toContain('.sdf.gz');
 });
 
-it('archives are opened by the viewer, since the editor could not show them', () => {
+it('archives open in the viewer by default', () => {
   const kind = FILE_KINDS.find(({ extensions }) => extensions.includes('.zip'));
   expect(kind?.isDefault).toBe(true);
 });

@@ -8,7 +8,7 @@ import { memberKey } from '../src/models/jobs/members';
 import { DEFAULT_SETTINGS } from '../src/models/service/settings';
 import { ResultPanel } from '../src/panels/result';
 import { SETTINGS } from '../src/plugins/settings';
-import { notices, notifications, openDialog, press, startApplication, tidy, type Running } from './application';
+import { cleanUp, notices, notifications, openDialog, press, startApplication, type Running } from './application';
 import { addNotebook, Cell, notebooks } from './notebook';
 import { makeJob, SERVICE } from './records';
 
@@ -26,15 +26,15 @@ beforeAll(async () => {
 
 afterEach(async () => {
   running.foldnote.settings.replace(DEFAULT_SETTINGS);
-  await tidy(running);
+  await cleanUp(running);
 });
 
 afterAll(() => running.stop());
 
 const run = (command: string, args = {}): Promise<unknown> => running.app.commands.execute(command, args);
 
-/** Has the page know these jobs. */
-async function know(...jobs: JobRecord[]): Promise<void> {
+/** Sets the jobs of the service, and loads them into the page. */
+async function setJobs(...jobs: JobRecord[]): Promise<void> {
   running.server.jobs = jobs;
   await running.foldnote.jobs.refresh();
 }
@@ -45,95 +45,95 @@ const tabs = (): readonly MainAreaWidget<ResultPanel>[] =>
       widget instanceof MainAreaWidget && widget.content instanceof ResultPanel
   );
 
-const wordsOf = (widget: Widget | undefined): string => widget?.node.textContent ?? '';
+const textOf = (widget: Widget | undefined): string => widget?.node.textContent ?? '';
 
-test('the end of a job that a card in a notebook tells of is listed at once', async () => {
-  await know(LIVE);
+test('the list is refreshed at once when a job card reports the end of its job', async () => {
+  await setJobs(LIVE);
   const stop = running.foldnote.jobs.watch();
-  const hurry = vi.spyOn(running.foldnote.api, 'pollNow');
+  const pollNow = vi.spyOn(running.foldnote.api, 'pollNow');
   running.server.jobs = [makeJob({ jobName: 'live', status: 'Complete' })];
   document.dispatchEvent(new CustomEvent('fn-job-ended', { detail: { job: 'live' } }));
   document.dispatchEvent(new Event('fn-job-ended'));
   await vi.waitUntil(() => running.foldnote.jobs.find('live')?.status === 'Complete', 5000);
-  expect(hurry).toHaveBeenCalledTimes(1);
-  hurry.mockRestore();
+  expect(pollNow).toHaveBeenCalledTimes(1);
+  pollNow.mockRestore();
   stop();
 });
 
 describe('opening a result', () => {
-  it('shows it in a tab of its own, once', async () => {
-    await know(DONE);
+  it('shows it in its own tab, once', async () => {
+    await setJobs(DONE);
     await run(CommandIDs.openJob, { job: 'done' });
     await run(CommandIDs.openJob, { job: 'done' });
     expect(tabs().map(tab => [tab.title.label, tab.title.caption, tab.title.closable])).toEqual([['done', '', true]]);
-    await vi.waitFor(() => expect(wordsOf(tabs()[0])).toContain('result of done'), 5000); // the view is loaded first
+    await vi.waitFor(() => expect(textOf(tabs()[0])).toContain('result of done'), 5000); // the view is loaded first
     expect(running.app.shell.currentWidget).toBe(tabs()[0]);
   });
 
-  it('keeps jobs of one name apart by member and service, and says so in the tab', async () => {
-    await know(DONE);
+  it('distinguishes jobs of the same name by member and service in the tab’s caption', async () => {
+    await setJobs(DONE);
     await run(CommandIDs.openJob, { job: 'done' });
     await run(CommandIDs.openJob, { job: 'done', member: 'bo@x' });
     await run(CommandIDs.openJob, { job: 'done', profile: 'lab' });
     expect(tabs().map(tab => tab.title.caption)).toEqual(['', 'Owner: bo@x', 'at lab']);
   });
 
-  it('of several selected jobs opens each', async () => {
-    await know(DONE, BATCH);
+  it('opens each of several selected jobs', async () => {
+    await setJobs(DONE, BATCH);
     running.foldnote.selection.chooseAll(['done', 'screen']);
     await run(CommandIDs.openJob);
     expect(tabs().map(tab => tab.title.label)).toEqual(['done', 'screen']);
   });
 
-  it('shows what a name hides', async () => {
+  it('makes hidden characters of a name visible', async () => {
     const job = { ...DONE, jobName: 'a\u202eb' };
-    await know(job);
+    await setJobs(job);
     await run(CommandIDs.openJob, { job: job.jobName });
     expect(tabs()[0]?.title.label).toBe('a\ufffdb');
   });
 
-  it('calls the tab by the label of the job', async () => {
-    await know({ ...DONE, localLabel: 'Wild type' });
+  it('titles the tab with the job’s label', async () => {
+    await setJobs({ ...DONE, localLabel: 'Wild type' });
     await run(CommandIDs.openJob, { job: 'done' });
     await vi.waitFor(() => expect(tabs().map(tab => tab.title.label)).toEqual(['Wild type']));
   });
 
-  it('follows a job to its end', async () => {
-    await know(LIVE);
+  it('follows a job until it ends', async () => {
+    await setJobs(LIVE);
     await run(CommandIDs.openJob, { job: 'live' });
-    await vi.waitFor(() => expect(wordsOf(tabs()[0])).toContain('Running'));
-    await know({ ...LIVE, status: 'Complete' });
-    await vi.waitFor(() => expect(wordsOf(tabs()[0])).toContain('result of live'));
+    await vi.waitFor(() => expect(textOf(tabs()[0])).toContain('Running'));
+    await setJobs({ ...LIVE, status: 'Complete' });
+    await vi.waitFor(() => expect(textOf(tabs()[0])).toContain('result of live'));
   });
 
-  it('finds a job that no list holds, and says where there is none', async () => {
-    await know();
+  it('looks up a job that is not in the list, and reports if there is none', async () => {
+    await setJobs();
     running.server.older = [DONE];
     await run(CommandIDs.openJob, { job: 'done' });
-    await vi.waitFor(() => expect(wordsOf(tabs()[0])).toContain('result of done'));
+    await vi.waitFor(() => expect(textOf(tabs()[0])).toContain('result of done'));
     await run(CommandIDs.openJob, { job: 'none' });
-    await vi.waitFor(() => expect(wordsOf(tabs()[1])).toMatch(/no job/i));
+    await vi.waitFor(() => expect(textOf(tabs()[1])).toMatch(/no job/i));
   });
 
-  it('tells that the service refuses the result, and gives it when asked again', async () => {
-    await know(DONE);
-    running.server.instead.set('jobs/done/view', { status: 403, body: { error: 'Not yours.' } });
+  it('shows that the service refused the result, and retries on demand', async () => {
+    await setJobs(DONE);
+    running.server.overrides.set('jobs/done/view', { status: 403, body: { error: 'Not yours.' } });
     await run(CommandIDs.openJob, { job: 'done' });
-    await vi.waitFor(() => expect(wordsOf(tabs()[0])).toContain('Not yours.'));
-    running.server.instead.clear();
+    await vi.waitFor(() => expect(textOf(tabs()[0])).toContain('Not yours.'));
+    running.server.overrides.clear();
     const again = [...(tabs()[0]?.node.querySelectorAll('button') ?? [])].find(
       each => each.textContent === 'Try again'
     );
     again?.click();
-    await vi.waitFor(() => expect(wordsOf(tabs()[0])).toContain('result of done'));
+    await vi.waitFor(() => expect(textOf(tabs()[0])).toContain('result of done'));
   });
 
-  it('notes a member’s refusal, after which the command says so and cannot be run', async () => {
+  it('disables the commands for a member’s job after the service has refused its result', async () => {
     running.server.report = { ...SERVICE, isEmbedded: false };
     running.server.members = [{ ...DONE, email: 'bo@x' }];
-    await know();
+    await setJobs();
     await running.foldnote.members.refresh();
-    running.server.instead.set('jobs/done/view', { status: 403, body: { error: 'Not yours.' } });
+    running.server.overrides.set('jobs/done/view', { status: 403, body: { error: 'Not yours.' } });
     await run(CommandIDs.openJob, { job: 'done', member: 'bo@x' });
     const { members } = running.foldnote;
     await vi.waitFor(() => expect(members.state().refusals.size).toBe(1));
@@ -146,8 +146,8 @@ describe('opening a result', () => {
     members.reset();
   });
 
-  it('keeps what is open for the next visit', async () => {
-    await know(DONE);
+  it('saves the open tabs for the next visit', async () => {
+    await setJobs(DONE);
     await run(CommandIDs.openJob, { job: 'done', profile: 'lab' });
     await vi.waitFor(async () => {
       const kept = await running.state.list('foldnote-results');
@@ -155,29 +155,29 @@ describe('opening a result', () => {
     });
   });
 
-  it('shows the log of one’s own job, and whose log it is where it is not one’s own', async () => {
-    await know(DONE);
+  it('shows the log of the user’s own job', async () => {
+    await setJobs(DONE);
     await run(CommandIDs.openJob, { job: 'done' });
-    await vi.waitFor(() => expect(wordsOf(tabs()[0])).toContain('result of done'));
+    await vi.waitFor(() => expect(textOf(tabs()[0])).toContain('result of done'));
     const log = [...(tabs()[0]?.node.querySelectorAll<HTMLElement>('[role=tab]') ?? [])].find(
       each => each.textContent === 'Log'
     );
     log?.click();
-    await vi.waitFor(() => expect(wordsOf(tabs()[0])).toContain('log of done'));
+    await vi.waitFor(() => expect(textOf(tabs()[0])).toContain('log of done'));
   });
 });
 
 describe('a cell for a job', () => {
   it('loads each selected job, a batch as one', async () => {
-    await know(DONE, BATCH);
+    await setJobs(DONE, BATCH);
     const notebook = addNotebook(running.app, running.rendermime);
     running.foldnote.selection.chooseAll(['done', 'screen']);
     await run(CommandIDs.loadJob);
     expect(notebook.runs()).toEqual([`${PREFIX}fn.job("done")`, `${PREFIX}fn.batch("screen")`]);
   });
 
-  it('goes into the notebook that can be seen, although a result is in front', async () => {
-    await know(DONE);
+  it('goes into the visible notebook even if a result has the focus', async () => {
+    await setJobs(DONE);
     const notebook = addNotebook(running.app, running.rendermime);
     await run(CommandIDs.openJob, { job: 'done' });
     await run(CommandIDs.loadJob, { job: 'done' });
@@ -185,8 +185,8 @@ describe('a cell for a job', () => {
     expect(notebooks(running.app)).toHaveLength(1);
   });
 
-  it('compares two jobs, not one alone and no batch', async () => {
-    await know(DONE, LIVE, BATCH);
+  it('compares two jobs, but neither a single job nor a batch', async () => {
+    await setJobs(DONE, LIVE, BATCH);
     const notebook = addNotebook(running.app, running.rendermime);
     const { commands } = running.app;
     const can = (...jobs: string[]): boolean => commands.isEnabled(CommandIDs.compareJobs, { jobs });
@@ -196,8 +196,8 @@ describe('a cell for a job', () => {
     expect(notebook.runs()).toEqual([`${PREFIX}fn.compare("done", "live")`]);
   });
 
-  it('shows the settings of one job as a form, not of several', async () => {
-    await know(DONE, LIVE);
+  it('shows the settings of one job as a form, but not of several', async () => {
+    await setJobs(DONE, LIVE);
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('x')]);
     running.foldnote.selection.chooseAll(['done', 'live']);
     expect(running.app.commands.isEnabled(CommandIDs.againJob)).toBe(false);
@@ -205,22 +205,22 @@ describe('a cell for a job', () => {
     expect(notebook.runs()).toEqual([`${PREFIX}fn.form(fn.job("done"))`]);
   });
 
-  it('shows the run of a pipeline, and lets it write its code below', async () => {
-    await know(makeJob({ jobName: 'steps', type: 'batch', tool: 'pipeline', status: 'Stopped' }));
+  it('shows the run of a pipeline with its settings for editing', async () => {
+    await setJobs(makeJob({ jobName: 'steps', type: 'batch', tool: 'pipeline', status: 'Stopped' }));
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('x')]);
     await run(CommandIDs.againJob, { job: 'steps' });
     expect(notebook.runs()).toEqual([`${PREFIX}run = fn.job("steps")\nrun.edit_settings()\nrun`]);
   });
 });
 
-describe('code that an output offers', () => {
+describe('code offered by an output', () => {
   const offer = (target: EventTarget, detail: unknown): Event => {
     const event = new CustomEvent('fn-insert-cell', { bubbles: true, cancelable: true, detail });
     target.dispatchEvent(event);
     return event;
   };
 
-  it('becomes the cell below the one of the output, and is not run', async () => {
+  it('is inserted below the output’s cell and is not run', async () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('first'), new Cell('second')]);
     const cell = notebook.content.widgets[0];
     const output = cell?.node.appendChild(document.createElement('p'));
@@ -231,7 +231,7 @@ describe('code that an output offers', () => {
     expect(notebook.runs()).toEqual([]);
   });
 
-  it('is left where it is outside notebooks, and where there is none', () => {
+  it('is ignored outside notebooks, or if it is empty', () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('x')]);
     expect(offer(document.body, { code: 'x = 1' }).defaultPrevented).toBe(false);
     const cell = notebook.content.widgets[0]?.node ?? document.body;
@@ -251,58 +251,58 @@ describe('downloading', () => {
     return links;
   }
 
-  it('saves the results of what is complete, one after the other', async () => {
+  it('downloads the results of complete jobs one after the other', async () => {
     const links = saved();
-    await know(DONE, LIVE, BATCH);
+    await setJobs(DONE, LIVE, BATCH);
     running.foldnote.selection.chooseAll(['done', 'live', 'screen']);
     await run(CommandIDs.downloadJob);
     expect(links).toEqual(['jobs/done/result', 'jobs/screen/result']);
   });
 
-  it('saves one file of a result, of a member at another service too', async () => {
+  it('downloads one file of a result, also of a member’s job at another service', async () => {
     const links = saved();
-    await know(DONE);
+    await setJobs(DONE);
     await run(CommandIDs.downloadJob, { job: 'done', file: 'a b.pdb', member: 'bo@x', profile: 'lab' });
     expect(links).toEqual(['jobs/done/result?profile=lab&file=a+b.pdb&member=bo%40x']);
   });
 
-  it('says why a result cannot be had, and saves the others', async () => {
+  it('reports why a result cannot be downloaded, and downloads the others', async () => {
     const links = saved();
-    await know(DONE, BATCH);
-    running.server.instead.set('jobs/done/result', { status: 507, body: { error: 'The disk is full.' } });
+    await setJobs(DONE, BATCH);
+    running.server.overrides.set('jobs/done/result', { status: 507, body: { error: 'The disk is full.' } });
     await run(CommandIDs.downloadJob, { jobs: ['done', 'screen'] });
     expect(notices()).toEqual(['done: The disk is full.']);
     expect(links).toEqual(['jobs/screen/result']);
   });
 
-  it('is not offered for what has no result', async () => {
-    await know(LIVE);
+  it('is disabled for a job without a result', async () => {
+    await setJobs(LIVE);
     expect(running.app.commands.isEnabled(CommandIDs.downloadJob, { job: 'live' })).toBe(false);
     expect(running.app.commands.isEnabled(CommandIDs.downloadJob, { job: 'unknown' })).toBe(true);
   });
 });
 
 describe('stopping', () => {
-  it('is asked about, and does nothing when the person would rather not', async () => {
-    await know(LIVE);
-    const act = run(CommandIDs.stopJob, { job: 'live' });
+  it('asks for confirmation, and does nothing after Cancel', async () => {
+    await setJobs(LIVE);
+    const finished = run(CommandIDs.stopJob, { job: 'live' });
     expect(await press('Cancel')).toContain('Stop the job live?');
-    await act;
+    await finished;
     expect(running.server.bodyOf('jobs/stop')).toBeUndefined();
   });
 
-  it('stops of the selected jobs those that can still be stopped', async () => {
-    await know(DONE, LIVE, WAITING);
+  it('stops only the unfinished ones of the selected jobs', async () => {
+    await setJobs(DONE, LIVE, WAITING);
     running.foldnote.selection.chooseAll(['done', 'live', 'waiting']);
-    const act = run(CommandIDs.stopJob);
+    const finished = run(CommandIDs.stopJob);
     expect(await press('Stop')).toContain('Stop 2 jobs?');
-    await act;
+    await finished;
     expect(running.server.bodyOf('jobs/stop')).toEqual({ names: ['live', 'waiting'] });
     expect(running.foldnote.jobs.find('live')?.status).toBe('Stopped');
   });
 
-  it('is not offered for what has ended, nor for a member’s job', async () => {
-    await know(DONE);
+  it('is not available for finished jobs or another member’s job', async () => {
+    await setJobs(DONE);
     const { commands } = running.app;
     expect(commands.isEnabled(CommandIDs.stopJob, { job: 'done' })).toBe(false);
     expect(commands.isVisible(CommandIDs.stopJob, { job: 'live', member: 'bo@x' })).toBe(false);
@@ -311,33 +311,33 @@ describe('stopping', () => {
 
 describe('deleting', () => {
   const remove = async (args: object): Promise<void> => {
-    const act = run(CommandIDs.deleteJob, args);
+    const finished = run(CommandIDs.deleteJob, args);
     await press('Delete');
-    await act;
+    await finished;
   };
 
-  it('is asked about, and not done when the person closes the question', async () => {
-    await know(DONE);
-    const act = run(CommandIDs.deleteJob, { job: 'done' });
+  it('asks for confirmation, and does nothing if the dialog is closed', async () => {
+    await setJobs(DONE);
+    const finished = run(CommandIDs.deleteJob, { job: 'done' });
     const dialog = await openDialog();
     expect(dialog.textContent).toContain('Delete the job done?');
     dialog.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', keyCode: 27, bubbles: true }));
-    await act;
+    await finished;
     expect(running.server.bodyOf('jobs/delete')).toBeUndefined();
   });
 
-  it('waits for the time that the settings give to undo it', async () => {
-    await know(DONE, LIVE);
+  it('is delayed by the time for undoing it from the settings', async () => {
+    await setJobs(DONE, LIVE);
     await remove({ jobs: ['done', 'live'] });
     expect(running.server.bodyOf('jobs/delete')).toEqual({ names: ['done', 'live'], delayS: 8 });
     expect(running.foldnote.jobs.state().jobs).toEqual([]);
     expect(notices()).toEqual([]);
   });
 
-  it('is undone with a button that is there as long as it can be undone', async () => {
-    await know(DONE);
-    running.server.instead.set('jobs/delete', { isHeld: true });
-    const act = run(CommandIDs.deleteJob, { job: 'done' });
+  it('shows a button that undoes it during the delay', async () => {
+    await setJobs(DONE);
+    running.server.overrides.set('jobs/delete', { isWithheld: true });
+    const finished = run(CommandIDs.deleteJob, { job: 'done' });
     await press('Delete');
     await vi.waitFor(() => expect(notices()).toEqual(['done will be deleted in 8 s.']));
     const [undo] = notifications()[0]?.options.actions ?? [];
@@ -346,30 +346,30 @@ describe('deleting', () => {
     await vi.waitFor(() => expect(running.server.bodyOf('jobs/keep')).toEqual({ names: ['done'] }));
     expect(running.foldnote.jobs.find('done')).toBeDefined();
     expect(running.foldnote.jobs.state().requestError).toBeNull();
-    void act;
+    void finished;
   });
 
-  it('is undone at its own service, also after another one was selected', async () => {
+  it('is undone at the job’s service even if another one is selected meanwhile', async () => {
     running.server.profiles = [
       { name: 'lab', url: 'https://lab.example', isActive: true },
       { name: 'cloud', url: 'https://cloud.example', isActive: false }
     ];
     await running.foldnote.profiles.load();
-    await know(DONE);
-    running.server.instead.set('jobs/delete', { isHeld: true });
+    await setJobs(DONE);
+    running.server.overrides.set('jobs/delete', { isWithheld: true });
     void run(CommandIDs.deleteJob, { job: 'done' });
     await press('Delete');
     await vi.waitFor(() => expect(notifications()).toHaveLength(1));
     running.foldnote.profiles.choose('cloud');
     notifications()[0]?.options.actions?.[0]?.callback(new MouseEvent('click'));
-    await vi.waitFor(() => expect(running.server.asked.some(each => each.path.startsWith('jobs/keep'))).toBe(true));
+    await vi.waitFor(() => expect(running.server.requests.some(each => each.path.startsWith('jobs/keep'))).toBe(true));
     running.foldnote.profiles.choose(null);
-    expect(running.server.asked.find(each => each.path.startsWith('jobs/keep'))?.path).toBe('jobs/keep?profile=lab');
+    expect(running.server.requests.find(each => each.path.startsWith('jobs/keep'))?.path).toBe('jobs/keep?profile=lab');
   });
 
-  it('begins at once, and tells of no undoing, where a person wants none', async () => {
+  it('starts at once, without a notice, if the settings allow no undoing', async () => {
     running.foldnote.settings.replace({ ...DEFAULT_SETTINGS, undoSeconds: 0 });
-    await know(DONE);
+    await setJobs(DONE);
     const seen: string[] = [];
     const note = (): void => void seen.push(...notices());
     Notification.manager.changed.connect(note);
@@ -379,26 +379,26 @@ describe('deleting', () => {
     expect(seen).toEqual([]);
   });
 
-  it('that the service refuses says why, and keeps the job', async () => {
-    await know(DONE);
+  it('shows why the service refused, and the job stays in the list', async () => {
+    await setJobs(DONE);
     running.server.refusals.set('done', 'It is an input of a job that runs.');
     await remove({ job: 'done' });
     expect(running.foldnote.jobs.state().requestError).toBe('It is an input of a job that runs.');
     expect(running.foldnote.jobs.find('done')).toBeDefined();
   });
 
-  it('can be undone by command while a job is leaving', async () => {
-    await know(DONE);
+  it('can be undone by command during the delay', async () => {
+    await setJobs(DONE);
     const { commands } = running.app;
     expect(commands.isVisible(CommandIDs.keepJob)).toBe(false);
-    await know({ ...DONE, isLeaving: true }, LIVE);
+    await setJobs({ ...DONE, isLeaving: true }, LIVE);
     expect(commands.isVisible(CommandIDs.keepJob)).toBe(true);
     expect(commands.isEnabled(CommandIDs.keepJob, { job: 'live' })).toBe(false);
     await run(CommandIDs.keepJob);
     expect(running.server.bodyOf('jobs/keep')).toEqual({ names: ['done'] });
   });
 
-  it('has nothing to ask about without a job', async () => {
+  it('is disabled without a job', async () => {
     expect(running.app.commands.isEnabled(CommandIDs.deleteJob)).toBe(false);
     await run(CommandIDs.deleteJob);
     expect(document.querySelector('.jp-Dialog')).toBeNull();
@@ -414,14 +414,14 @@ describe('tagging', () => {
     return field;
   };
 
-  it('changes what the jobs have in common, and leaves the rest', async () => {
-    await know({ ...DONE, tags: ['lead', 'old'] }, { ...LIVE, tags: ['old', 'mine'] });
+  it('changes the tags that the jobs have in common, and no others', async () => {
+    await setJobs({ ...DONE, tags: ['lead', 'old'] }, { ...LIVE, tags: ['old', 'mine'] });
     running.foldnote.selection.chooseAll(['done', 'live']);
-    const act = run(CommandIDs.tagJob);
+    const finished = run(CommandIDs.tagJob);
     expect((await input()).value).toBe('old');
     (await input()).value = ' new  one , , lead';
     await press('Ok');
-    await act;
+    await finished;
     expect(running.server.bodyOf('jobs/tag')).toEqual({
       names: ['done', 'live'],
       added: ['new one', 'lead'],
@@ -430,19 +430,19 @@ describe('tagging', () => {
     expect(running.foldnote.jobs.state().requestError).toBeNull();
   });
 
-  it('changes nothing when it is given up', async () => {
-    await know(DONE);
-    const act = run(CommandIDs.tagJob, { job: 'done' });
+  it('changes nothing after Cancel', async () => {
+    await setJobs(DONE);
+    const finished = run(CommandIDs.tagJob, { job: 'done' });
     expect(await press('Cancel')).toContain('Tags of done');
-    await act;
+    await finished;
     expect(running.server.bodyOf('jobs/tag')).toBeUndefined();
   });
 });
 
 describe('the commands', () => {
-  it('are about the selected jobs, or about the member’s job that is chosen', async () => {
+  it('apply to the selected jobs, or to the selected job of another member', async () => {
     const { commands } = running.app;
-    await know(DONE);
+    await setJobs(DONE);
     expect(commands.isEnabled(CommandIDs.loadJob)).toBe(false);
     running.foldnote.selection.chooseAll(['done']);
     expect([CommandIDs.loadJob, CommandIDs.deleteJob].map(id => commands.isEnabled(id))).toEqual([true, true]);
@@ -453,7 +453,7 @@ describe('the commands', () => {
     running.foldnote.members.reset();
   });
 
-  it('name the job that they are given, with what its name hides', () => {
+  it('name their job in the label, with hidden characters made visible', () => {
     const { commands } = running.app;
     const labels = [CommandIDs.openJob, CommandIDs.loadJob, CommandIDs.downloadJob, CommandIDs.stopJob].map(id =>
       commands.label(id, { job: 'a\u202eb' })
@@ -464,7 +464,7 @@ describe('the commands', () => {
     expect(new Set(labels).size).toBe(labels.length);
   });
 
-  it('are those of the context menu of a row', () => {
+  it('are in the context menu of a row', () => {
     const row = document.createElement('div');
     row.className = 'fn-JobRow';
     running.app.shell.node.append(row);
@@ -482,9 +482,9 @@ describe('the commands', () => {
 });
 
 describe('a job that ends', () => {
-  it('is told of, with a way to its result', async () => {
-    await know(LIVE);
-    await know({ ...LIVE, status: 'Complete' });
+  it('is announced with a button that opens its result', async () => {
+    await setJobs(LIVE);
+    await setJobs({ ...LIVE, status: 'Complete' });
     expect(notices()).toEqual(['Complete: live (AbodyBuilder).']);
     const [note] = notifications();
     expect([note?.type, note?.options.actions?.[0]?.label]).toEqual(['success', 'Open result']);
@@ -492,31 +492,31 @@ describe('a job that ends', () => {
     await vi.waitFor(() => expect(tabs().map(tab => tab.title.label)).toEqual(['live']));
   });
 
-  it('that failed is told of with the reason, and leads to the list', async () => {
-    await know(LIVE);
-    await know({ ...LIVE, status: 'Stopped', error: 'No heavy chain.' });
+  it('is announced with the reason if it failed, and a button that shows the list', async () => {
+    await setJobs(LIVE);
+    await setJobs({ ...LIVE, status: 'Stopped', error: 'No heavy chain.' });
     expect(notices()).toEqual(['Failed: live (AbodyBuilder). No heavy chain.']);
     const [note] = notifications();
     expect([note?.type, note?.options.actions?.[0]?.label]).toEqual(['error', 'Show jobs']);
   });
 
-  it('is told of once, and not when it was over at first sight', async () => {
-    await know(DONE);
-    await know(DONE);
+  it('is not announced if it had already ended when first seen', async () => {
+    await setJobs(DONE);
+    await setJobs(DONE);
     expect(notices()).toEqual([]);
   });
 
-  it('among many is told of in one sentence', async () => {
+  it('is announced in one summary together with others', async () => {
     const many = ['a', 'b', 'c', 'd'].map(jobName => ({ ...LIVE, jobName }));
-    await know(...many);
-    await know(...many.map((job, at) => ({ ...job, status: 'Stopped' as const, error: at === 0 ? 'x' : null })));
+    await setJobs(...many);
+    await setJobs(...many.map((job, at) => ({ ...job, status: 'Stopped' as const, error: at === 0 ? 'x' : null })));
     expect(notices()).toEqual(['4 jobs ended: 3 Stopped, 1 Failed.']);
   });
 
-  it('is told of without a pop-up to somebody who looks at its result', async () => {
-    await know(LIVE, WAITING);
+  it('is announced without a pop-up if its result is in the active tab', async () => {
+    await setJobs(LIVE, WAITING);
     await run(CommandIDs.openJob, { job: 'live' });
-    await know({ ...LIVE, status: 'Complete' }, { ...WAITING, status: 'Complete' });
+    await setJobs({ ...LIVE, status: 'Complete' }, { ...WAITING, status: 'Complete' });
     const closing = Object.fromEntries(notifications().map(note => [note.message, note.options.autoClose]));
     expect(closing).toEqual({
       'Complete: live (AbodyBuilder).': 0,
@@ -524,18 +524,18 @@ describe('a job that ends', () => {
     });
   });
 
-  it('is not told of to those who want no notifications', async () => {
+  it('is not announced if notifications are disabled', async () => {
     running.foldnote.settings.replace({ ...DEFAULT_SETTINGS, hasNotifications: false });
-    await know(LIVE);
-    await know({ ...LIVE, status: 'Complete' });
+    await setJobs(LIVE);
+    await setJobs({ ...LIVE, status: 'Complete' });
     expect(notices()).toEqual([]);
   });
 
-  it('is counted in the title of a page that nobody looks at', async () => {
+  it('is counted in the title of a page without focus', async () => {
     document.title = 'JupyterLab';
     const focus = vi.spyOn(document, 'hasFocus').mockReturnValue(false);
-    await know(LIVE);
-    await know({ ...LIVE, status: 'Complete' });
+    await setJobs(LIVE);
+    await setJobs({ ...LIVE, status: 'Complete' });
     expect(document.title).toBe('(1) JupyterLab');
     running.foldnote.settings.replace({ ...DEFAULT_SETTINGS, hasNotifications: false });
     expect(document.title).toBe('JupyterLab');
@@ -543,7 +543,7 @@ describe('a job that ends', () => {
   });
 });
 
-describe('notifications of the browser', () => {
+describe('browser notifications', () => {
   /** What browsers have, and jsdom has not. */
   class BrowserNotification {
     static permission = 'default';
@@ -579,7 +579,7 @@ describe('notifications of the browser', () => {
     vi.spyOn(document, 'hasFocus').mockRestore();
   });
 
-  it('are turned on and off by the command, which has the browser ask', async () => {
+  it('are turned on and off by the command, which requests the browser’s permission', async () => {
     expect(isOn()).toBe(false);
     await run(CommandIDs.notifyInBrowser);
     expect(await setting()).toBe(true);
@@ -588,32 +588,32 @@ describe('notifications of the browser', () => {
     expect(await setting()).toBe(false);
   });
 
-  it('are refused by the browser in words that say where to allow them', async () => {
+  it('explain where to allow them if the browser blocks them', async () => {
     BrowserNotification.answer = 'denied';
     await run(CommandIDs.notifyInBrowser);
     expect(notices()[0]).toContain('The browser blocks notifications from this page.');
     expect(await setting()).toBeUndefined();
   });
 
-  it('are missing on pages without HTTPS, which is said', async () => {
+  it('explain that they require HTTPS', async () => {
     Reflect.deleteProperty(window, 'Notification');
     await run(CommandIDs.notifyInBrowser);
     expect(notices()[0]).toContain('they require HTTPS');
   });
 
-  it('that are wanted and not allowed yet are offered with a button', async () => {
+  it('are offered with a button if they are enabled but not yet permitted', async () => {
     running.foldnote.settings.replace({ ...DEFAULT_SETTINGS, hasBrowserNotifications: true });
     expect(notices()[0]).toContain('Allow browser notifications');
     notifications()[0]?.options.actions?.[0]?.callback(new MouseEvent('click'));
     await vi.waitFor(() => expect(BrowserNotification.permission).toBe('granted'));
   });
 
-  it('tell of a job that ends while nobody looks, and lead to its result', async () => {
+  it('announce a job that ends while the page has no focus, and open its result on a click', async () => {
     BrowserNotification.permission = 'granted';
     running.foldnote.settings.replace({ ...DEFAULT_SETTINGS, hasBrowserNotifications: true });
     vi.spyOn(document, 'hasFocus').mockReturnValue(false);
-    await know(LIVE);
-    await know({ ...LIVE, status: 'Complete' });
+    await setJobs(LIVE);
+    await setJobs({ ...LIVE, status: 'Complete' });
     const [shown] = BrowserNotification.shown;
     expect([shown?.text, shown?.options.tag]).toEqual(['Complete: live (AbodyBuilder).', 'foldnote live']);
     shown?.onclick();
@@ -621,12 +621,12 @@ describe('notifications of the browser', () => {
     await vi.waitFor(() => expect(tabs().map(tab => tab.title.label)).toEqual(['live']));
   });
 
-  it('stay away while somebody looks', async () => {
+  it('are not shown while the page has the focus', async () => {
     BrowserNotification.permission = 'granted';
     running.foldnote.settings.replace({ ...DEFAULT_SETTINGS, hasBrowserNotifications: true });
     vi.spyOn(document, 'hasFocus').mockReturnValue(true);
-    await know(LIVE);
-    await know({ ...LIVE, status: 'Complete' });
+    await setJobs(LIVE);
+    await setJobs({ ...LIVE, status: 'Complete' });
     expect(BrowserNotification.shown).toEqual([]);
   });
 });
@@ -634,12 +634,12 @@ describe('notifications of the browser', () => {
 describe('the status bar', () => {
   const item = (): HTMLElement | null => running.statusBar.node.querySelector('.fn-StatusItem');
 
-  it('counts what runs and what waits, and goes when nothing does', async () => {
-    await know(LIVE, WAITING, DONE);
+  it('counts running and queued jobs, and is hidden if there are none', async () => {
+    await setJobs(LIVE, WAITING, DONE);
     await vi.waitFor(() => expect(running.statusBar.node.textContent).toContain('1 running, 1 queued'));
-    await know(WAITING);
+    await setJobs(WAITING);
     await vi.waitFor(() => expect(running.statusBar.node.textContent).toContain(' 1 queued'));
-    await know(DONE);
+    await setJobs(DONE);
     await vi.waitFor(() =>
       expect(item()?.closest('.jp-StatusBar-Item')?.classList.contains('lm-mod-hidden')).toBe(true)
     );

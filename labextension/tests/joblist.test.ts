@@ -28,12 +28,12 @@ class Service {
     this.jobs = this.jobs.filter((_, index) => index !== at);
   }
 
-  act(random: Random): void {
-    const acts = this.jobs.length === 0 ? ['submit'] : ['submit', 'change', 'change', 'delete'];
-    const act = random.pick(acts);
-    if (act === 'submit') {
+  changeRandomly(random: Random): void {
+    const operations = this.jobs.length === 0 ? ['submit'] : ['submit', 'change', 'change', 'delete'];
+    const operation = random.pick(operations);
+    if (operation === 'submit') {
       this.submit();
-    } else if (act === 'change') {
+    } else if (operation === 'change') {
       this.change(random);
     } else {
       this.delete(random);
@@ -58,33 +58,33 @@ function difference(before: readonly JobRecord[], now: readonly JobRecord[], old
   };
 }
 
-it('differences lead a page to what the service has', () => {
+it('applying every difference gives the service’s list', () => {
   forSeeds(random => {
     const service = new Service();
     let known: readonly JobRecord[] = [];
     for (let turn = 0; turn < 20; turn += 1) {
       const before = service.jobs;
-      service.act(random);
+      service.changeRandomly(random);
       known = mergeResponse(known, difference(before, service.jobs, null));
       expect(known).toEqual(service.jobs);
     }
   });
 });
 
-it('a whole answer replaces the newest jobs and keeps the pages of older ones behind', () => {
+it('a full response replaces the newest jobs and keeps the pages of older ones', () => {
   forSeeds(random => {
     const service = new Service();
     for (let count = 0; count < 10; count += 1) {
       service.submit();
     }
     const known = appendOlder(service.head(), service.jobs);
-    service.act(random);
+    service.changeRandomly(random);
     const merged = mergeResponse(known, { jobs: service.head(), removed: [], isWhole: true, olderKey: 'k' });
     expect(merged).toEqual(service.jobs);
   });
 });
 
-it('no page of older jobs shows a job twice', () => {
+it('appending a page of older jobs adds no job twice', () => {
   forSeeds(random => {
     const jobs = Array.from({ length: 12 }, (_, index) => makeJob({ jobName: `${index}` }));
     const known = random.some(jobs);

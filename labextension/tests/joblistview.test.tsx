@@ -23,7 +23,7 @@ const selection = new Selection();
 
 function Shown(props: {
   readonly state: Partial<JobsState>;
-  readonly acts: Partial<JobsViewProps>;
+  readonly handlers: Partial<JobsViewProps>;
   readonly first: Partial<Choices>;
 }): ReactElement {
   const [choices, setChoices] = useState<Choices>({ ...DEFAULT_CHOICES, ...props.first });
@@ -54,13 +54,17 @@ function Shown(props: {
       onShowTools={vi.fn()}
       onDismissError={vi.fn()}
       readLog={() => Promise.resolve('line')}
-      {...props.acts}
+      {...props.handlers}
     />
   );
 }
 
-function show(state: Partial<JobsState>, acts: Partial<JobsViewProps> = {}, first: Partial<Choices> = {}): HTMLElement {
-  render(<Shown state={state} acts={acts} first={first} />);
+function show(
+  state: Partial<JobsState>,
+  handlers: Partial<JobsViewProps> = {},
+  first: Partial<Choices> = {}
+): HTMLElement {
+  render(<Shown state={state} handlers={handlers} first={first} />);
   const grid = screen.getByRole('treegrid', { name: 'Jobs' });
   grid.focus();
   return grid;
@@ -81,30 +85,30 @@ beforeEach(() => {
 
 afterEach(() => void vi.useRealTimers());
 
-describe('what a batch does after a failure', () => {
-  it('says at the batch which job failed, and at a job that it did not run', () => {
-    const told = 'The job row-0 failed, so 1 waiting job of the batch did not run.';
+describe('jobs that did not run, or ran again', () => {
+  it('shows at the batch which job failed, and at each other job that it did not run', () => {
+    const message = 'The job row-0 failed, so 1 waiting job of the batch did not run.';
     const rows = [
       makeJob({ jobName: 'row-1', batch: 'screen', status: 'Stopped', message: 'Not run: the job row-0 failed.' })
     ];
-    show({ jobs: [{ ...BATCH, message: told }], open: new Map([['screen', rows]]) });
-    expect(row(/^screen/).textContent).toContain(told);
+    show({ jobs: [{ ...BATCH, message }], open: new Map([['screen', rows]]) });
+    expect(row(/^screen/).textContent).toContain(message);
     expect(row(/^row-1/).textContent).toContain('Not run: the job row-0 failed.');
   });
 
-  it('says which run a job is at that was run again', () => {
+  it('shows the number of the run if a job was repeated', () => {
     show({ jobs: [makeJob({ jobName: 'again', retries: 2 })] });
     expect(row(/^again/).textContent).toContain('run 3');
   });
 
-  it('says whose result a stage of a pipeline has that did not run', () => {
+  it('shows which job’s result a stage of a pipeline reuses', () => {
     show({ jobs: [makeJob({ jobName: 'stage', status: 'Complete', reusedFrom: 'before-fold' })] });
     expect(row(/^stage/).textContent).toContain('reused from before-fold');
   });
 });
 
 describe('the keyboard', () => {
-  it('unfolds a batch with the right arrow, goes through its jobs, and folds it with the left', async () => {
+  it('expands a batch with the right arrow, moves through its jobs, and collapses it with the left arrow', async () => {
     show({ jobs: [BATCH, LIVE] });
     await userEvent.keyboard('{Home}{ArrowRight}');
     expect(names()).toEqual(['screen', 'row-0', 'row-1', 'live']);
@@ -126,7 +130,7 @@ describe('the keyboard', () => {
     expect(screen.queryByLabelText('Log of live')).toBeNull();
   });
 
-  it('selects with the space bar, one more with Ctrl, and takes one away again', async () => {
+  it('toggles the selection of rows with Ctrl and the space bar', async () => {
     show({ jobs: [DONE, LIVE, LOST] });
     await userEvent.keyboard('{Home}{Control>}{ArrowDown}{ArrowDown} {/Control}');
     expect(selected()).toEqual(['done', 'lost']);
@@ -134,7 +138,7 @@ describe('the keyboard', () => {
     expect(selected()).toEqual(['lost']);
   });
 
-  it('folds and unfolds a group', async () => {
+  it('collapses and expands a group', async () => {
     show({ jobs: [DONE, makeJob({ jobName: 'n', type: 'anarci' })] }, {}, { grouping: 'tool' });
     await userEvent.keyboard('{Home}{ArrowLeft}');
     expect(names()).toEqual(['abodybuilder', 'anarci', 'n']);
@@ -144,28 +148,28 @@ describe('the keyboard', () => {
     expect(names()).toEqual(['abodybuilder', 'done', 'anarci', 'n']);
   });
 
-  it('undoes deletions with Ctrl+Z while there are some', async () => {
+  it('undoes pending deletions with Ctrl+Z', async () => {
     const onUndoDelete = vi.fn();
     show({ jobs: [{ ...DONE, isLeaving: true }, LIVE] }, { onUndoDelete });
     await userEvent.keyboard('{Control>}z{/Control}');
     expect(onUndoDelete).toHaveBeenCalledWith(['done']);
   });
 
-  it('leaves keys that it does not need to JupyterLab', async () => {
-    const heard = vi.fn();
-    document.addEventListener('keydown', heard);
+  it('passes keys that it does not use on to JupyterLab', async () => {
+    const onKeyDown = vi.fn();
+    document.addEventListener('keydown', onKeyDown);
     show({ jobs: [LIVE] });
     await userEvent.keyboard('{Control>}s{/Control}{Escape}{Delete}');
-    expect(heard.mock.calls.map(([event]) => (event as KeyboardEvent).key)).toEqual([
+    expect(onKeyDown.mock.calls.map(([event]) => (event as KeyboardEvent).key)).toEqual([
       'Control',
       's',
       'Escape',
       'Delete'
     ]);
-    document.removeEventListener('keydown', heard);
+    document.removeEventListener('keydown', onKeyDown);
   });
 
-  it('opens the menu of the row that it is at', () => {
+  it('opens the context menu of the active row', () => {
     const menus: (string | undefined)[] = [];
     const note = (event: Event): void => void menus.push((event.target as HTMLElement).dataset.job);
     document.addEventListener('contextmenu', note);
@@ -176,24 +180,24 @@ describe('the keyboard', () => {
     document.removeEventListener('contextmenu', note);
   });
 
-  it('comes back from inside a row with Escape', async () => {
+  it('returns from inside a row to the list with Escape', async () => {
     const grid = show({ jobs: [DONE] });
     screen.getByRole('button', { name: 'Open the result of done' }).focus();
     await userEvent.keyboard('{Escape}');
     expect(document.activeElement).toBe(grid);
   });
 
-  it('stays at the place of a job that goes', async () => {
+  it('keeps its position when the active job is removed', async () => {
     const jobs = [DONE, LIVE, LOST];
-    const { rerender } = render(<Shown state={{ jobs }} acts={{}} first={{}} />);
+    const { rerender } = render(<Shown state={{ jobs }} handlers={{}} first={{}} />);
     screen.getByRole('treegrid').focus();
     await userEvent.keyboard('{Home}{ArrowDown}');
-    rerender(<Shown state={{ jobs: [DONE, LOST] }} acts={{}} first={{}} />);
+    rerender(<Shown state={{ jobs: [DONE, LOST] }} handlers={{}} first={{}} />);
     const at = screen.getByRole('treegrid').getAttribute('aria-activedescendant') ?? '';
     expect(document.getElementById(at)?.getAttribute('data-job')).toBe('lost');
   });
 
-  it('is always at a row that is there, whatever is pressed', () => {
+  it('always has an existing active row, whatever key is pressed', () => {
     const jobs = [BATCH, DONE, LIVE, LOST, makeJob({ jobName: 'n', type: 'anarci' })];
     const grid = show({ jobs });
     const keys = [
@@ -227,7 +231,7 @@ describe('the keyboard', () => {
 });
 
 describe('the mouse', () => {
-  it('of a person who presses a selected job drags them all, and selects that one when nothing was dragged', async () => {
+  it('drags all selected jobs, or selects the pressed one if it was a click', async () => {
     const drags: (readonly string[])[] = [];
     const clicks: (() => void)[] = [];
     show(
@@ -247,7 +251,7 @@ describe('the mouse', () => {
     expect(selected()).toEqual(['live']);
   });
 
-  it('marks text of an error and begins no drag there', () => {
+  it('does not start a drag on the text of an error', () => {
     const onDrag = vi.fn();
     show({ jobs: [LOST] }, { onDrag });
     fireEvent.mouseDown(screen.getByText('No heavy chain was found.'));
@@ -256,7 +260,7 @@ describe('the mouse', () => {
     expect(onDrag).toHaveBeenCalledOnce();
   });
 
-  it('opens the context menu for all that is selected, or for the one under it', async () => {
+  it('opens the context menu for the selection, or for a row outside the selection', async () => {
     show({ jobs: [DONE, LIVE, LOST] });
     await userEvent.keyboard('{Home}{Shift>}{ArrowDown}{/Shift}');
     fireEvent.mouseDown(row(/^done/), { button: 2 });
@@ -265,14 +269,14 @@ describe('the mouse', () => {
     expect(selected()).toEqual(['lost']);
   });
 
-  it('folds a group', async () => {
+  it('collapses a group', async () => {
     show({ jobs: [DONE] }, {}, { grouping: 'tool' });
     await userEvent.click(row(/^abodybuilder/));
     expect(names()).toEqual(['abodybuilder']);
     expect(row(/^abodybuilder/).getAttribute('aria-expanded')).toBe('false');
   });
 
-  it('opens with More the menu that a right click opens', async () => {
+  it('opens the context menu with the button More', async () => {
     const menus: (string | undefined)[] = [];
     const note = (event: Event): void => void menus.push((event.target as HTMLElement).dataset.job);
     document.addEventListener('contextmenu', note);
@@ -284,23 +288,23 @@ describe('the mouse', () => {
 });
 
 describe('a row', () => {
-  const words = (job: JobRecord): string => {
+  const textOf = (job: JobRecord): string => {
     show({ jobs: [job] });
     return screen.getByRole('row').textContent;
   };
 
-  it('is read out with whatever tells jobs apart', () => {
+  it('has an accessible name with job, tool, state and tags', () => {
     show({ jobs: [{ ...DONE, tags: ['lead', 'a\u202eb'] }] });
     expect(row(/^done/).getAttribute('aria-label')).toBe('done, abodybuilder, Complete, lead, a\ufffdb');
   });
 
-  it('shows project and tags, with what they hide', () => {
-    expect(words({ ...DONE, projectTag: 'p\u200b1', tags: ['lead'] })).toContain('p\ufffd1lead');
+  it('shows project and tags, with hidden characters made visible', () => {
+    expect(textOf({ ...DONE, projectTag: 'p\u200b1', tags: ['lead'] })).toContain('p\ufffd1lead');
     expect(screen.getByTitle('Tag lead, stored on this computer')).toBeTruthy();
     expect(screen.getByTitle('Project p\ufffd1')).toBeTruthy();
   });
 
-  it('shows a label in place of the name, which its tooltip has', () => {
+  it('shows a label instead of the name, which is in the tooltip', () => {
     show({
       jobs: [
         { ...DONE, foldnote: { label: 'first\u202etry' } },
@@ -318,7 +322,7 @@ describe('a row', () => {
     expect(row(/^done/).querySelector('.fn-JobRow-name')?.getAttribute('title')).toBe('done\nRepeat\nwith\ufffdAHo');
   });
 
-  it('that is about to be deleted says so and nothing else, and can be kept', async () => {
+  it('shows only that the job will be deleted, with a button that undoes it', async () => {
     const onUndoDelete = vi.fn();
     show({ jobs: [{ ...LOST, isLeaving: true }] }, { onUndoDelete });
     expect(screen.queryByText('No heavy chain was found.')).toBeNull();
@@ -326,7 +330,7 @@ describe('a row', () => {
     expect(onUndoDelete).toHaveBeenCalledWith(['lost']);
   });
 
-  it('shows the whole reason in its tooltip, and whole when its log is open', async () => {
+  it('shows the full reason for a failure in its tooltip, and in the row when its log is open', async () => {
     const error = `No chain. ${'Very long. '.repeat(50)}`;
     show({ jobs: [{ ...LOST, error: `${error}\`fn.job()\`` }] });
     const shown = screen.getByText(/^No chain/);
@@ -338,14 +342,14 @@ describe('a row', () => {
     expect(others).toEqual([]);
   });
 
-  it('keeps a very long name whole in its tooltip', () => {
+  it('shows a very long name in full in its tooltip', () => {
     const jobName = `antibody-${'x'.repeat(500)}`;
     show({ jobs: [{ ...DONE, jobName }] });
     expect(screen.getByTitle(jobName)).toBeTruthy();
   });
 
   it.each([DONE, LIVE, LOST, BATCH, makeJob({ jobName: 'next', status: 'In Queue' })])(
-    'has no room under the line of its state for what it does not tell: $jobName',
+    'has no empty cells below its first line: $jobName',
     job => {
       show({ jobs: [job] });
       const cells = [...row(new RegExp(`^${job.jobName}`)).children].map(cell => cell.className);
@@ -354,7 +358,7 @@ describe('a row', () => {
     }
   );
 
-  it('shows a job that runs with an endless bar where nothing is known of how far it is', () => {
+  it('shows an indeterminate progress bar for a running job of unknown progress', () => {
     show({ jobs: [LIVE] });
     const bar = screen.getByRole('progressbar', { name: 'Progress of live' });
     expect(bar.getAttribute('aria-valuenow')).toBeNull();
@@ -369,7 +373,7 @@ describe('a row', () => {
     expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe(shown);
   });
 
-  it('offers for each state what can be done then', () => {
+  it('has the buttons for the state of its job', () => {
     show({ jobs: [DONE, LIVE, BATCH] });
     const buttons = (name: RegExp): string[] =>
       within(row(name))
@@ -385,7 +389,7 @@ describe('a row', () => {
     expect(buttons(/^screen/)).not.toContain('Show the log of screen');
   });
 
-  it('lets the Tab key into the row that the keyboard is at, and into no other', async () => {
+  it('makes the buttons of the active row tab stops, and no others', async () => {
     show({ jobs: [DONE, LIVE] });
     await userEvent.keyboard('{End}');
     const stops = (name: RegExp): number[] =>
@@ -396,7 +400,7 @@ describe('a row', () => {
     expect(new Set(stops(/^done/))).toEqual(new Set([-1]));
   });
 
-  it('counts a job that runs further between two answers', () => {
+  it('advances the duration of a running job between responses', () => {
     vi.useFakeTimers({ now: Date.parse('2026-11-21T10:01:00Z') });
     show({ jobs: [LIVE] });
     expect(row(/^live/).textContent).toContain('55 s');
@@ -410,17 +414,23 @@ describe('a row', () => {
 describe('several selected jobs', () => {
   const bar = (): HTMLElement => screen.getByRole('toolbar', { name: 'Selected jobs' });
 
-  it('have a bar with what can be done with them', async () => {
-    const acts = { onDownload: vi.fn(), onCompare: vi.fn(), onTag: vi.fn(), onStopMany: vi.fn(), onDelete: vi.fn() };
-    show({ jobs: [DONE, LIVE] }, acts);
+  it('have a toolbar with their actions', async () => {
+    const handlers = {
+      onDownload: vi.fn(),
+      onCompare: vi.fn(),
+      onTag: vi.fn(),
+      onStopMany: vi.fn(),
+      onDelete: vi.fn()
+    };
+    show({ jobs: [DONE, LIVE] }, handlers);
     expect(screen.queryByRole('toolbar')).toBeNull();
     await userEvent.keyboard('{Control>}a{/Control}');
     expect(within(bar()).getByRole('status').textContent).toBe('2 selected');
     for (const label of ['Download the results of', 'Compare', 'Tag', 'Stop', 'Delete']) {
       await userEvent.click(within(bar()).getByRole('button', { name: `${label} the selected jobs` }));
     }
-    for (const act of Object.values(acts)) {
-      expect(act).toHaveBeenCalledWith(['done', 'live']);
+    for (const handler of Object.values(handlers)) {
+      expect(handler).toHaveBeenCalledWith(['done', 'live']);
     }
     await userEvent.click(within(bar()).getByRole('button', { name: 'Clear the selection' }));
     expect(screen.queryByRole('toolbar')).toBeNull();
@@ -429,15 +439,15 @@ describe('several selected jobs', () => {
   it.each([
     [[DONE, LOST], 'Stop the selected jobs'],
     [[LIVE, LOST], 'Download the results of the selected jobs']
-  ])('offer nothing that none of them can: %#', async (jobs, label) => {
+  ])('disable actions that apply to none of them: %#', async (jobs, label) => {
     show({ jobs });
     await userEvent.keyboard('{Control>}a{/Control}');
     expect(within(bar()).getByRole<HTMLButtonElement>('button', { name: label }).disabled).toBe(true);
   });
 });
 
-describe('the list says', () => {
-  it('why a wish failed, until that is dismissed', async () => {
+describe('the list', () => {
+  it('shows why a request failed, until that is dismissed', async () => {
     const onDismissError = vi.fn();
     show({ jobs: [DONE], requestError: 'The service is read-only.' }, { onDismissError });
     expect(screen.getByRole('alert').textContent).toContain('The service is read-only.');
@@ -445,45 +455,45 @@ describe('the list says', () => {
     expect(onDismissError).toHaveBeenCalledOnce();
   });
 
-  it('how many jobs a filter hides, and looks among older ones on demand', async () => {
+  it('states how many jobs a filter hides, and searches older ones on demand', async () => {
     const onLoadOlder = vi.fn();
     const state = { jobs: [DONE], hasOlder: true };
-    render(<Shown state={state} acts={{ onLoadOlder }} first={{ query: 'zzz' }} />);
+    render(<Shown state={state} handlers={{ onLoadOlder }} first={{ query: 'zzz' }} />);
     expect(screen.getByText(/^1 job is hidden by the filter\./)).toBeTruthy();
     onLoadOlder.mockClear();
     await userEvent.click(screen.getByRole('button', { name: 'Search older jobs' }));
     expect(onLoadOlder).toHaveBeenCalledOnce();
   });
 
-  it('that older jobs follow, and that an order is of those that are known', () => {
+  it('states that older jobs are being loaded, and how many are loaded if they are sorted', () => {
     show({ jobs: [DONE, LIVE], hasOlder: true }, {}, { sort: 'name' });
     expect(document.querySelector('.fn-Remainder')?.textContent).toBe(
       'The newest 2 jobs are loaded. Loading older jobs …'
     );
   });
 
-  it('that one job is loaded, in the singular', () => {
+  it('uses the singular for one loaded job', () => {
     show({ jobs: [DONE], hasOlder: true }, {}, { sort: 'name' });
     expect(document.querySelector('.fn-Remainder')?.textContent).toBe(
       'Only the newest job is loaded. Loading older jobs …'
     );
   });
 
-  it('when there is nothing left in a batch, and while it is asked for', () => {
+  it('states that a batch has no jobs left, or that they are being loaded', () => {
     const { rerender } = render(
-      <Shown state={{ jobs: [BATCH], open: new Map([['screen', null]]) }} acts={{}} first={{}} />
+      <Shown state={{ jobs: [BATCH], open: new Map([['screen', null]]) }} handlers={{}} first={{}} />
     );
     expect(screen.getByText('Loading its jobs …')).toBeTruthy();
-    rerender(<Shown state={{ jobs: [BATCH], open: new Map([['screen', []]]) }} acts={{}} first={{}} />);
+    rerender(<Shown state={{ jobs: [BATCH], open: new Map([['screen', []]]) }} handlers={{}} first={{}} />);
     expect(screen.getByText('No jobs are left in this batch.')).toBeTruthy();
   });
 
-  it('whether a count is of all jobs or of those that are known', () => {
+  it('marks counts that exclude jobs not yet loaded', () => {
     show({ jobs: [DONE], hasOlder: true });
     expect(screen.getByRole('button', { name: 'All, 1 job' }).textContent).toContain('1+');
   });
 
-  it('that older jobs are asked for only once at a time', () => {
+  it('does not request older jobs while they are already being loaded', () => {
     const onLoadOlder = vi.fn();
     show({ jobs: [DONE], hasOlder: true, isLoadingOlder: true }, { onLoadOlder });
     expect(onLoadOlder).not.toHaveBeenCalled();

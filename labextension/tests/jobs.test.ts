@@ -3,7 +3,7 @@ import { mergeResponse } from '../src/models/jobs/joblist';
 import { JobsModel, type DeletionOutcome, type JobsSource } from '../src/models/jobs/jobs';
 import { makeResponse, makeJob } from './records';
 
-/** A source that keeps a list of jobs in memory, holds questions while nothing changes, and counts what it is asked. */
+/** A source with jobs in memory, which delays responses while nothing changes, and records the tags of requests. */
 class MemorySource implements JobsSource {
   answer: JobsResponse = makeResponse([makeJob()]);
   tags: (string | null)[] = [];
@@ -73,12 +73,12 @@ const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(r
 const names = (jobs: readonly JobRecord[]): readonly string[] => jobs.map(job => job.jobName);
 
 describe('JobsModel', () => {
-  it('polls once at the end of a job that a card tells of, unless nobody watches or the list has it', async () => {
-    const hurry = vi.spyOn(source, 'pollNow');
+  it('polls once at the end of a job reported by a card, unless it is unwatched or the list already has it', async () => {
+    const pollNow = vi.spyOn(source, 'pollNow');
     source.answer = makeResponse([makeJob({ jobName: 'ab', status: 'Running' })]);
     model.noteEnd('ab');
     await pause(20);
-    expect(hurry).not.toHaveBeenCalled();
+    expect(pollNow).not.toHaveBeenCalled();
     const stop = model.watch();
     await vi.waitUntil(() => model.find('ab') !== undefined);
     source.answer = makeResponse([makeJob({ jobName: 'ab', status: 'Complete' })]);
@@ -88,23 +88,23 @@ describe('JobsModel', () => {
     await pause(20);
     model.noteEnd('ab');
     await pause(20);
-    expect(hurry).toHaveBeenCalledTimes(1);
+    expect(pollNow).toHaveBeenCalledTimes(1);
     stop();
   });
 
-  it('asks nothing before somebody watches', async () => {
+  it('makes no request before it is watched', async () => {
     await pause(60);
     expect(source.tags).toEqual([]);
     expect(model.state().service).toBeNull();
   });
 
-  it('holds the jobs after the first look', async () => {
+  it('has the jobs after the first refresh', async () => {
     await model.refresh();
     expect(names(model.state().jobs)).toEqual(['trastuzumab']);
     expect(model.state().service?.state).toBe('ok');
   });
 
-  it('keeps its list when the server says that nothing changed', async () => {
+  it('keeps its list if the server reports no change', async () => {
     await model.refresh();
     const { jobs } = model.state();
     await model.refresh();
@@ -112,28 +112,28 @@ describe('JobsModel', () => {
     expect(model.state().jobs).toBe(jobs);
   });
 
-  it('shows a change as soon as the server tells, with one question under way', async () => {
+  it('shows a change as soon as the server responds, with one pending request', async () => {
     model = new JobsModel(source, { wait: 20_000, pause: 1 });
     model.watch();
     await vi.waitFor(() => expect(source.tags).toHaveLength(2));
-    const asked = source.tags.length;
+    const requestCount = source.tags.length;
     source.answer = makeResponse([makeJob({ status: 'Complete' })]);
     await vi.waitFor(() => expect(model.state().jobs[0]?.status).toBe('Complete'));
-    expect(source.tags.length - asked).toBeLessThan(3);
+    expect(source.tags.length - requestCount).toBeLessThan(3);
   });
 
-  it('goes on asking while it is watched and stops afterwards', async () => {
+  it('polls while it is watched and stops afterwards', async () => {
     const unwatch = model.watch();
     await pause(150);
     expect(source.tags.length).toBeGreaterThan(2);
     unwatch();
     await pause(30);
-    const asked = source.tags.length;
+    const requestCount = source.tags.length;
     await pause(100);
-    expect(source.tags.length).toBe(asked);
+    expect(source.tags.length).toBe(requestCount);
   });
 
-  it('asks nothing while the page is hidden', async () => {
+  it('makes no request while the page is hidden', async () => {
     const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
     model.watch();
     await pause(60);
@@ -143,7 +143,7 @@ describe('JobsModel', () => {
     await vi.waitFor(() => expect(source.tags.length).toBeGreaterThan(0));
   });
 
-  it('says that the server is lost, keeps the jobs, and recovers', async () => {
+  it('reports a lost connection, keeps the jobs, and recovers', async () => {
     await model.refresh();
     source.fault = new Error('The Jupyter server does not answer.');
     await model.refresh();
@@ -154,14 +154,14 @@ describe('JobsModel', () => {
     expect(model.state().connectionError).toBeNull();
   });
 
-  it('shows a stopped job as soon as the service knows', async () => {
+  it('shows a stopped job as soon as the service reports it', async () => {
     await model.refresh();
     await model.stop(['trastuzumab']);
     expect(model.state().jobs[0]?.status).toBe('Stopped');
     expect(model.state().pending.size).toBe(0);
   });
 
-  it('tells why a request of the user failed', async () => {
+  it('reports why the user’s request failed', async () => {
     await model.refresh();
     source.deleteFaults = ['The job does not exist.'];
     await model.delete(['trastuzumab']);
@@ -171,7 +171,7 @@ describe('JobsModel', () => {
     expect(model.state().requestError).toBeNull();
   });
 
-  it('forgets deleted jobs that the server follows no more', async () => {
+  it('removes deleted jobs that are on an older page', async () => {
     source.answer = { ...source.answer, olderKey: 'old' };
     await model.refresh();
     await model.loadOlder();
@@ -180,7 +180,7 @@ describe('JobsModel', () => {
     expect(names(model.state().jobs)).toEqual(['trastuzumab']);
   });
 
-  it('keeps what was kept, and says when it was too late to', async () => {
+  it('keeps restored jobs, and reports those that were already deleted', async () => {
     source.kept = ['trastuzumab'];
     await model.refresh();
     await model.delete(['trastuzumab'], 8);
@@ -189,7 +189,7 @@ describe('JobsModel', () => {
     expect(model.state().requestError).toContain('Already deleted: gone');
   });
 
-  it('puts tags on older jobs, too, which the server follows no more', async () => {
+  it('updates the tags of jobs on an older page', async () => {
     source.answer = { ...source.answer, olderKey: 'old' };
     await model.refresh();
     await model.loadOlder();
@@ -197,7 +197,7 @@ describe('JobsModel', () => {
     expect(model.find('old')?.tags).toEqual(['lead']);
   });
 
-  it('loads the jobs of a batch when it is opened', async () => {
+  it('loads the jobs of a batch when it is expanded', async () => {
     model.toggleBatch('panel');
     expect(model.state().open.get('panel')).toBeNull();
     await vi.waitFor(() => expect(names(model.state().open.get('panel') ?? [])).toEqual(['panel-1']));
@@ -207,8 +207,8 @@ describe('JobsModel', () => {
 });
 
 describe('a batch in the list', () => {
-  it('shows the latest answer about its jobs, also when an earlier one comes after it', async () => {
-    const answers: ((said: OlderResponse) => void)[] = [];
+  it('shows the response to the latest request for its jobs, even if an earlier one arrives later', async () => {
+    const answers: ((response: OlderResponse) => void)[] = [];
     source.subjobs = () => new Promise(resolve => answers.push(resolve));
     const page = (status: JobRecord['status']): OlderResponse => ({
       jobs: [makeJob({ jobName: 'panel-1', status })],
@@ -225,7 +225,7 @@ describe('a batch in the list', () => {
     expect(model.find('panel-1')?.status).toBe('Complete');
   });
 
-  it('stays as it is when a job of its name was deleted at the service that was left', async () => {
+  it('is not affected by the deletion of a job of the same name at the previous service', async () => {
     let end: () => void = () => undefined;
     source.delete = async names => {
       await new Promise<void>(go => (end = go));
@@ -241,16 +241,16 @@ describe('a batch in the list', () => {
   });
 });
 
-/** A source whose questions are answered when the test says so. */
+/** A source whose requests the test answers one by one. */
 class HeldSource extends MemorySource {
-  readonly asked: { tag: string | null; answer: (said: Tagged<JobsResponse>) => void }[] = [];
+  readonly requests: { tag: string | null; respond: (response: Tagged<JobsResponse>) => void }[] = [];
 
   override jobs(tag: string | null): Promise<Tagged<JobsResponse>> {
-    return new Promise(resolve => this.asked.push({ tag, answer: resolve }));
+    return new Promise(resolve => this.requests.push({ tag, respond: resolve }));
   }
 }
 
-describe('two questions at once', () => {
+describe('two concurrent requests', () => {
   const later = (fields: Partial<JobsResponse>): JobsResponse => ({
     ...makeResponse([]),
     isWhole: false,
@@ -262,37 +262,37 @@ describe('two questions at once', () => {
     held = new HeldSource();
     model = new JobsModel(held, { wait: 40, pause: 1 });
     model.watch();
-    await vi.waitFor(() => expect(held.asked.length).toBe(1));
-    held.asked[0]?.answer({ body: makeResponse([makeJob({ jobName: 'first' })]), tag: 't1' });
-    await vi.waitFor(() => expect(held.asked.length).toBe(2));
+    await vi.waitFor(() => expect(held.requests.length).toBe(1));
+    held.requests[0]?.respond({ body: makeResponse([makeJob({ jobName: 'first' })]), tag: 't1' });
+    await vi.waitFor(() => expect(held.requests.length).toBe(2));
     void model.refresh();
-    await vi.waitFor(() => expect(held.asked.length).toBe(3));
+    await vi.waitFor(() => expect(held.requests.length).toBe(3));
   });
 
-  it('that are answered crosswise end in what was told last, of what is known', async () => {
-    held.asked[2]?.answer({ body: later({ jobs: [makeJob({ jobName: 'second' })] }), tag: 't2' });
+  it('that are answered out of order lead to the latest list', async () => {
+    held.requests[2]?.respond({ body: later({ jobs: [makeJob({ jobName: 'second' })] }), tag: 't2' });
     await vi.waitFor(() => expect(names(model.state().jobs)).toEqual(['second', 'first']));
-    held.asked[1]?.answer({ body: later({ jobs: [makeJob({ jobName: 'third' })] }), tag: 't3' });
-    await vi.waitFor(() => expect(held.asked[3]?.tag).toBe('t2'));
-    held.asked[3]?.answer({
+    held.requests[1]?.respond({ body: later({ jobs: [makeJob({ jobName: 'third' })] }), tag: 't3' });
+    await vi.waitFor(() => expect(held.requests[3]?.tag).toBe('t2'));
+    held.requests[3]?.respond({
       body: later({ removed: ['second'], jobs: [makeJob({ jobName: 'third' })] }),
       tag: 't3'
     });
     await vi.waitFor(() => expect(names(model.state().jobs)).toEqual(['third', 'first']));
   });
 
-  it('leave the mark of the later one when the earlier one says that nothing is new', async () => {
-    held.asked[2]?.answer({ body: makeResponse([]), tag: 't2' });
+  it('keep the later response’s tag if the earlier one reports no change', async () => {
+    held.requests[2]?.respond({ body: makeResponse([]), tag: 't2' });
     await vi.waitFor(() => expect(model.state().jobs).toEqual([]));
-    held.asked[1]?.answer({ body: null, tag: 't1' });
-    await vi.waitFor(() => expect(held.asked[3]?.tag).toBe('t2'));
+    held.requests[1]?.respond({ body: null, tag: 't1' });
+    await vi.waitFor(() => expect(held.requests[3]?.tag).toBe('t2'));
   });
 
-  it('of the service before say nothing of the one that is chosen now', async () => {
+  it('do not mix the jobs of the previous service with those of the selected one', async () => {
     model.reset();
-    held.asked[2]?.answer({ body: makeResponse([makeJob({ jobName: 'of before' })]), tag: 't2' });
-    await vi.waitFor(() => expect(held.asked[3]?.tag).toBeNull());
-    held.asked[3]?.answer({
+    held.requests[2]?.respond({ body: makeResponse([makeJob({ jobName: 'of before' })]), tag: 't2' });
+    await vi.waitFor(() => expect(held.requests[3]?.tag).toBeNull());
+    held.requests[3]?.respond({
       body: { ...makeResponse([makeJob({ jobName: 'new' })]), olderKey: 'k' },
       tag: 'n1'
     });
@@ -301,18 +301,18 @@ describe('two questions at once', () => {
   });
 });
 
-describe('an answer with differences', () => {
+describe('mergeResponse', () => {
   const old = { jobName: 'old', created: '2026-11-20T10:00:00.000Z' };
   const known = [makeJob({ jobName: 'b' }), makeJob({ jobName: 'a' }), makeJob(old)];
 
-  it('puts new jobs to the front, changes others in place and drops what is gone', () => {
+  it('puts new jobs first, updates others in place and removes deleted ones', () => {
     const jobs = [makeJob({ jobName: 'c' }), makeJob({ jobName: 'a', status: 'Complete' })];
     const merged = mergeResponse(known, { jobs, removed: ['b'], isWhole: false, olderKey: null });
     expect(names(merged)).toEqual(['c', 'a', 'old']);
     expect(merged[1]?.status).toBe('Complete');
   });
 
-  it('keeps older pages behind a whole answer, unless there is nothing older', () => {
+  it('keeps older pages after a full response, unless there are no older jobs', () => {
     const jobs = [makeJob({ jobName: 'c' }), makeJob({ jobName: 'a' })];
     const whole = { jobs, removed: [], isWhole: true };
     expect(names(mergeResponse(known, { ...whole, olderKey: 'k' }))).toEqual(['c', 'a', 'old']);

@@ -4,8 +4,8 @@ import { readJsonRows, readManifestRows, readableKey } from '../src/models/resul
 const rowsOf = (found: object) =>
   readJsonRows(JSON.stringify(found))?.map(({ section, name, value }) => [section, name, value]);
 
-describe('a JSON object as rows', () => {
-  it('names what is inside in words, by section, and leaves out what is empty', () => {
+describe('readJsonRows', () => {
+  it('converts keys to words, groups rows by section, and omits empty values', () => {
     const found = { run: { seed: 7, note: null, tags: [] }, method: 'X', isDry: false, files: ['a', 'b'] };
     expect(rowsOf(found)).toEqual([
       ['', 'Method', 'X'],
@@ -15,12 +15,12 @@ describe('a JSON object as rows', () => {
     ]);
   });
 
-  it('keeps the path in the JSON of each', () => {
+  it('gives each row its path in the JSON', () => {
     const rows = readJsonRows('{"job": {"jobName": "fold"}}');
     expect(rows?.map(row => row.path)).toEqual(['job.jobName']);
   });
 
-  it('writes objects of lists in words, each on its own line', () => {
+  it('describes each object of a list on its own line', () => {
     const outputs = [
       { path: 'model.pdb', sizeBytes: 271_400, sha256: 'ab'.repeat(32) },
       { path: 'score.json', sizeBytes: 12, sha256: null }
@@ -30,29 +30,29 @@ describe('a JSON object as rows', () => {
     ]);
   });
 
-  it('gives sentences a line each', () => {
+  it('puts each sentence of a list on its own line', () => {
     const notes = ['No weights were published for this version of it.', 'It is a substitute.'];
     expect(rowsOf({ notes })).toEqual([['', 'Notes', notes]]);
   });
 
-  it('leaves names of packages as they are written', () => {
+  it('leaves the names of packages unchanged', () => {
     expect(rowsOf({ engine: { packages: { numpy: '2.3.1', 'scikit-learn': '1.7' } } })).toEqual([
       ['Engine, Packages', 'numpy', '2.3.1'],
       ['Engine, Packages', 'scikit-learn', '1.7']
     ]);
   });
 
-  it('is none where the text is no object', () => {
+  it('returns null if the text is not a JSON object', () => {
     expect(readJsonRows('[1]')).toBeNull();
     expect(readJsonRows('not JSON')).toBeNull();
   });
 });
 
-describe('a manifest as rows', () => {
+describe('readManifestRows', () => {
   const rowsOfManifest = (job: object) =>
     readManifestRows(JSON.stringify({ job }), type => `the ${type}`)?.map(({ name, value }) => [name, value]);
 
-  it('says which seed was used, and the one that was given only where that differs or nothing else is known', () => {
+  it('shows the seed used, and the one given only if it differs or is the only one known', () => {
     expect(rowsOfManifest({ seed: 7, seedOffered: 7 })).toEqual([['Seed used', '7']]);
     expect(rowsOfManifest({ seed: 7, seedOffered: 8 })).toEqual([
       ['Seed used', '7'],
@@ -67,19 +67,19 @@ describe('a manifest as rows', () => {
     ]);
   });
 
-  it('has the displayed name of the tool', () => {
+  it('shows the tool’s display name', () => {
     expect(rowsOfManifest({ jobName: 'fold', type: 'anarci' })).toEqual([
       ['Job name', 'fold'],
       ['Tool', 'the anarci']
     ]);
   });
 
-  it('is none where the text is no object', () => {
+  it('returns null if the text is not a JSON object', () => {
     expect(readManifestRows('[1]', type => type)).toBeNull();
   });
 });
 
-describe('a key in words', () => {
+describe('readableKey', () => {
   it.each([
     ['manifestVersion', 'Manifest version'],
     ['settingsSha256', 'Settings SHA-256'],
@@ -87,7 +87,7 @@ describe('a key in words', () => {
     ['proteinPDB', 'Protein PDB'],
     ['sizeBytes', 'Size'],
     ['…', '…']
-  ])('of %s is %s', (key, words) => {
+  ])('converts %s to “%s”', (key, words) => {
     expect(readableKey(key)).toBe(words);
   });
 });

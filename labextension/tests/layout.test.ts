@@ -6,18 +6,18 @@ const rowsOf = (count: number, estimate = 20): Measured[] =>
   Array.from({ length: count }, (_, index) => ({ key: `${index}`, estimate: estimate }));
 
 describe('rows', () => {
-  it('stand below one another, as high as was measured, else as was guessed', () => {
+  it('are stacked by their measured or else estimated heights', () => {
     const tops = rowTops(rowsOf(4), new Map([['1', 50]]));
     expect([...tops]).toEqual([0, 20, 70, 90, 110]);
   });
 
-  it('of an empty list take no room', () => {
+  it('of an empty list have no height', () => {
     const tops = rowTops([], new Map());
     expect([...tops]).toEqual([0]);
     expect(sliceRows(tops, 0, 500)).toEqual({ start: 0, end: 0, before: 0, after: 0 });
   });
 
-  it('are found by their height, the first above all and the last below all', () => {
+  it('are found by their vertical position; outside the list, the first or last one', () => {
     const tops = rowTops(rowsOf(3), new Map());
     expect([-5, 0, 19, 20, 59, 60, 1000].map(y => rowAt(tops, y))).toEqual([0, 0, 0, 1, 2, 2, 2]);
   });
@@ -25,11 +25,11 @@ describe('rows', () => {
 
 describe('scrolling', () => {
   it.each([
-    ['is not needed for a row in sight', 100, 120, 90, null],
-    ['goes up to the top of a row above', 50, 70, 90, 50],
-    ['goes down until the end of a row below is seen', 300, 320, 90, 120],
-    ['is not needed for a row that ends where the view ends', 270, 290, 90, null],
-    ['shows the beginning of the list rather than nothing', -10, 500, 0, -10]
+    ['is not needed for a visible row', 100, 120, 90, null],
+    ['moves up to the top of a row above', 50, 70, 90, 50],
+    ['moves down until the end of a row below is visible', 300, 320, 90, 120],
+    ['is not needed for a row that ends at the end of the view', 270, 290, 90, null],
+    ['aligns the top of a row taller than the view', -10, 500, 0, -10]
   ])('%s', (_, top, bottom, scrollTop, to) => {
     expect(scrollFor(top, bottom, scrollTop, 200)).toBe(to);
   });
@@ -46,7 +46,7 @@ function scene(random: Random): { rows: Measured[]; tops: Float64Array; top: num
   return { rows, tops, top: random.below(tops[rows.length] ?? 1), height: 100 + random.below(1500) };
 }
 
-it('whatever is looked at, the rows in sight are drawn, few others, and the whole keeps its height', () => {
+it('at any scroll position, the visible rows and few others are drawn, and the total height is constant', () => {
   forSeeds(random => {
     const { rows, tops, top, height } = scene(random);
     const { start, end, before, after } = sliceRows(tops, top, height);
@@ -60,7 +60,7 @@ it('whatever is looked at, the rows in sight are drawn, few others, and the whol
   });
 });
 
-it('a row at a height holds that height', () => {
+it('the row found at a position contains that position', () => {
   forSeeds(random => {
     const { rows, tops } = scene(random);
     const y = random.below(tops[rows.length] ?? 1);
@@ -70,7 +70,7 @@ it('a row at a height holds that height', () => {
   });
 });
 
-it('after scrolling to a row no scrolling is needed, unless it is higher than the view', () => {
+it('after scrolling to a row, it is visible unless it is taller than the view', () => {
   forSeeds(random => {
     const { rows, tops, top, height } = scene(random);
     const index = random.below(rows.length);

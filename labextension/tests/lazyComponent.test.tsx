@@ -9,22 +9,22 @@ function Greeting({ name }: { readonly name: string }): ReactElement {
   return <p>Hello {name}</p>;
 }
 
-describe('a view that is loaded later', () => {
-  it('is asked for once, and only when it is shown', async () => {
-    let asked = 0;
+describe('lazyComponent', () => {
+  it('loads the component once, when it is first rendered', async () => {
+    let loads = 0;
     const Later = lazyComponent(() => {
-      asked += 1;
+      loads += 1;
       return Promise.resolve(Greeting);
     });
-    expect(asked).toBe(0);
+    expect(loads).toBe(0);
     const { rerender } = render(<Later name="Ada" />);
     await screen.findByText('Hello Ada');
     rerender(<Later name="Grace" />);
     await screen.findByText('Hello Grace');
-    expect(asked).toBe(1);
+    expect(loads).toBe(1);
   });
 
-  it('is replaced by a notice with a button that reloads the page where it cannot be loaded', async () => {
+  it('renders a notice with a button that reloads the page if loading fails', async () => {
     const Later = lazyComponent<{ name: string }>(() => Promise.reject(new Error('404')));
     render(<Later name="Ada" />);
     await waitFor(() => expect(screen.getByRole('status').textContent).toContain('foldnote has been updated'));

@@ -37,22 +37,22 @@ function show(row: ListRow): string {
 }
 
 describe('rows', () => {
-  it('are the jobs as they come, newest first', () => {
+  it('list the jobs, newest first', () => {
     expect(rows({})).toEqual(['c', 'a10', 'a9']);
   });
 
-  it('are filtered by state and by every word', () => {
+  it('can be filtered by state and by words, all of which must match', () => {
     expect(rows({ state: 'complete' })).toEqual(['c', 'a9']);
     expect(rows({ query: 'ANARCI a1' })).toEqual(['a10']);
   });
 
-  it('are grouped by tool and by day', () => {
+  it('can be grouped by tool and by day', () => {
     expect(rows({ grouping: 'tool' })).toEqual(['abodybuilder: 2', 'c', 'a9', 'anarci: 1', 'a10']);
     expect(rows({ grouping: 'day' })[0]).toBe('Today: 1');
     expect(rows({ grouping: 'day' })[2]).toBe('Yesterday: 1');
   });
 
-  it('are grouped by project, by notebook and by tags, and found by them', () => {
+  it('can be grouped by project, notebook and tags, and found by them', () => {
     const jobs = [
       makeJob({
         jobName: 'a',
@@ -70,7 +70,7 @@ describe('rows', () => {
     expect([shown({ query: 'lead' }), shown({ query: 'y/one' })]).toEqual([['a'], ['b']]);
   });
 
-  it('are found and sorted by their labels', () => {
+  it('can be found and sorted by their labels', () => {
     const jobs = [
       makeJob({ jobName: 'a', localLabel: 'z first' }),
       makeJob({ jobName: 'b', foldnote: { label: 'Second' } })
@@ -81,7 +81,7 @@ describe('rows', () => {
     expect(shown({ sort: 'name' })).toEqual(['b', 'a']);
   });
 
-  it('come last where they have no project, however new they are', () => {
+  it('of jobs without a project come last when grouped by project', () => {
     const jobs = [makeJob({ jobName: 'b' }), makeJob({ jobName: 'a', projectTag: 'panel' }), makeJob({ jobName: 'c' })];
     const rows = listRows(
       { jobs, open: new Map(), collapsed: new Set() },
@@ -91,13 +91,13 @@ describe('rows', () => {
     expect(rows.map(show)).toEqual(['panel: 1', 'a', 'No project: 2', 'b', 'c']);
   });
 
-  it('are sorted by name as people count, and by score with the best first', () => {
+  it('can be sorted by name in natural order, and by score, best first', () => {
     const names = (sort: Choices['sort']): string[] => sortJobs(JOBS, sort, NAMING.now).map(job => job.jobName);
     expect(names('name')).toEqual(['a9', 'a10', 'c']);
     expect(names('score')).toEqual(['a9', 'c', 'a10']);
   });
 
-  it('go by the end of their run or their time in the queue, those without one last', () => {
+  it('can be sorted by the end of the run or the time in the queue, those without one last', () => {
     const jobs = [
       makeJob({ jobName: 'running' }),
       makeJob({ jobName: 'waiting', status: 'In Queue', started: null }),
@@ -111,10 +111,10 @@ describe('rows', () => {
   });
 });
 
-describe('the rows in sight', () => {
+describe('the visible rows', () => {
   const list = Array.from({ length: 10_000 }, (_, index) => ({ key: `${index}`, estimate: 40 }));
 
-  it('are few, and the space around them stands for the rest', () => {
+  it('are few, with empty space for the others', () => {
     const tops = rowTops(list, new Map([['0', 100]]));
     const slice = sliceRows(tops, 200_000, 800);
     expect(slice.end - slice.start).toBeLessThan(90);
@@ -122,12 +122,12 @@ describe('the rows in sight', () => {
     expect(slice.before + shown + slice.after).toBe(100 + 9999 * 40);
   });
 
-  it('are found by their height', () => {
+  it('are found by their vertical position', () => {
     const tops = rowTops(list, new Map());
     expect([rowAt(tops, -5), rowAt(tops, 85), rowAt(tops, 1e9)]).toEqual([0, 2, 9999]);
   });
 
-  it('are scrolled to only when they are out of sight', () => {
+  it('need scrolling only when they are outside the view', () => {
     expect(scrollFor(100, 140, 0, 200)).toBeNull();
     expect(scrollFor(300, 340, 0, 200)).toBe(140);
     expect(scrollFor(100, 140, 120, 200)).toBe(100);
@@ -137,7 +137,7 @@ describe('the rows in sight', () => {
 describe('the selection', () => {
   const order = ['a', 'b', 'c', 'd'];
 
-  it('goes from where it began with Shift, and adds and takes away with Ctrl', () => {
+  it('is extended from its start with Shift, and toggled with Ctrl', () => {
     const selection = new Selection();
     selection.choose('b', 'b', 'alone', order);
     selection.choose('d', 'd', 'range', order);
@@ -148,7 +148,7 @@ describe('the selection', () => {
     expect([...selection.state().names]).toEqual(['b']);
   });
 
-  it('forgets jobs that are gone', () => {
+  it('drops removed jobs', () => {
     const selection = new Selection();
     selection.chooseAll(order);
     selection.keepOnly(name => name === 'c');
@@ -156,21 +156,21 @@ describe('the selection', () => {
   });
 });
 
-describe('what a person chose', () => {
-  it('is found again, except the search', async () => {
-    const kept = new Map<string, unknown>();
-    const keeper = {
-      fetch: (id: string) => Promise.resolve(kept.get(id)),
-      save: (id: string, value: unknown) => Promise.resolve(void kept.set(id, value))
+describe('the user’s choices', () => {
+  it('are restored at the next visit, except for the search text', async () => {
+    const stored = new Map<string, unknown>();
+    const storage = {
+      fetch: (id: string) => Promise.resolve(stored.get(id)),
+      save: (id: string, value: unknown) => Promise.resolve(void stored.set(id, value))
     };
-    new ChoicesModel(keeper).choose({
+    new ChoicesModel(storage).choose({
       sort: 'score',
       grouping: 'day',
       state: 'failed',
       whose: 'organization',
       query: 'x'
     });
-    const next = new ChoicesModel(keeper);
+    const next = new ChoicesModel(storage);
     await next.restore();
     expect(next.state()).toEqual({
       sort: 'score',
@@ -183,20 +183,20 @@ describe('what a person chose', () => {
   });
 });
 
-describe('figures and code', () => {
-  it('shows the most telling score with its name', () => {
+describe('scores, sizes and code', () => {
+  it('formats the most informative score with its name', () => {
     const score = findScore(makeJob({ score: { seconds: 3, mean_plddt: 91.234, model: 'm' } }));
     expect(score && formatScore(score)).toBe('mean pLDDT 91.2');
     expect(findScore(makeJob({ score: { model: 'm' } }))).toBeNull();
   });
 
-  it('calls no count and no time a score, and a figure of its own name by that name', () => {
+  it('does not take counts and times for scores, and keeps the name of an unknown metric', () => {
     expect(findScore(makeJob({ score: { heavyResidues: 120, seconds: 3 } }))).toBeNull();
     const own = findScore(makeJob({ score: { seconds: 3, humanness_score: 0.5 } }));
     expect(own && formatScore(own)).toBe('humanness_sco… 0.5');
   });
 
-  it('sorts by score in the direction of the metric, metric by metric, and jobs without one last', () => {
+  it('sorts by score metric by metric, in each metric’s direction, jobs without one last', () => {
     const jobs = [
       makeJob({ jobName: 'none', score: { seconds: 1 } }),
       makeJob({ jobName: 'weak', score: { affinity: -5.1 } }),
@@ -207,11 +207,11 @@ describe('figures and code', () => {
     expect(sortJobs(jobs, 'score', 0).map(job => job.jobName)).toEqual(['sure', 'unsure', 'strong', 'weak', 'none']);
   });
 
-  it('says sizes as people do', () => {
+  it('formats sizes with units', () => {
     expect([0, 999, 271_400, 5_000_000_000].map(formatSize)).toEqual(['0 B', '999 B', '271 kB', '5 GB']);
   });
 
-  it('names the profile only where another one is meant', () => {
+  it('names the profile in code only if it is not the default', () => {
     expect(jobCode('a')).toBe('import foldnote as fn\n\nfn.job("a")');
     expect(jobCode('a', 'lab')).toBe('import foldnote as fn\n\nfn.job("a", profile="lab")');
     expect(jobCode('a', 'lab', null, true)).toBe('import foldnote as fn\n\nfn.batch("a", profile="lab")');

@@ -11,13 +11,13 @@ const NO_BATCHES: Pick<MembersSource, 'subjobs'> = {
   subjobs: () => Promise.reject(new Error('None.'))
 };
 
-describe('the jobs of the organization', () => {
-  it('are read page by page', async () => {
-    const asked: (string | null)[] = [];
+describe('MembersModel', () => {
+  it('loads page by page', async () => {
+    const keys: (string | null)[] = [];
     const model = new MembersModel({
       ...NO_BATCHES,
       members: key => {
-        asked.push(key);
+        keys.push(key);
         return Promise.resolve(key === null ? PAGE : { jobs: [makeJob()], olderKey: null });
       }
     });
@@ -25,15 +25,15 @@ describe('the jobs of the organization', () => {
     expect(model.state().hasOlder).toBe(true);
     await model.loadOlder();
     await model.loadOlder();
-    expect(asked).toEqual([null, 'next']);
+    expect(keys).toEqual([null, 'next']);
     expect(model.state().jobs).toHaveLength(4);
   });
 
-  it('name their members, each once', () => {
+  it('lists each member once', () => {
     expect(listMembers([...PAGE.jobs, ...PAGE.jobs])).toEqual(['a@x', 'b@x']);
   });
 
-  it('say why they are not there, and keep what was known', async () => {
+  it('reports why loading failed, and keeps the loaded jobs', async () => {
     let isDown = false;
     const model = new MembersModel({
       ...NO_BATCHES,
@@ -45,7 +45,7 @@ describe('the jobs of the organization', () => {
     expect([model.state().fault, model.state().jobs?.length]).toEqual(['No answer.', 3]);
   });
 
-  it('of one name are told apart, and a refusal is kept until they are asked for again', async () => {
+  it('distinguishes jobs of the same name, and keeps a refusal until the next refresh', async () => {
     const [a, b] = ['a@x', 'b@x'].map(email => makeJob({ jobName: 'same', email })) as [JobRecord, JobRecord];
     const page: OlderResponse = { jobs: [a, b], olderKey: null };
     const model = new MembersModel({ ...NO_BATCHES, members: () => Promise.resolve(page) });
@@ -60,7 +60,7 @@ describe('the jobs of the organization', () => {
     expect(model.chosen()).toBeUndefined();
   });
 
-  it('unfold a batch of a member page by page, and say why where the service gives none of it', async () => {
+  it('expands a member’s batch page by page, and reports why its jobs are not available', async () => {
     const batch = makeJob({ jobName: 'screen', type: 'batch', batchSize: 2, email: 'a@x' });
     let answer: (key: string | null) => Promise<OlderResponse> = key =>
       Promise.resolve({
@@ -74,27 +74,27 @@ describe('the jobs of the organization', () => {
         return answer(key);
       }
     });
-    const words = (): string[] =>
+    const texts = (): string[] =>
       memberRows(model.state().jobs ?? [], model.state().open).map(row =>
         row.kind === 'job' ? `${row.job.jobName} ${row.level}` : row.text
       );
     await model.refresh();
-    expect(words()).toEqual(['screen 1']);
+    expect(texts()).toEqual(['screen 1']);
     model.toggleBatch(batch);
-    expect(words()).toEqual(['screen 1', 'Loading its jobs …']);
-    await vi.waitFor(() => expect(words()).toEqual(['screen 1', 'row-0 2', 'row-1 2']), 20_000);
+    expect(texts()).toEqual(['screen 1', 'Loading its jobs …']);
+    await vi.waitFor(() => expect(texts()).toEqual(['screen 1', 'row-0 2', 'row-1 2']), 20_000);
     expect(model.find('row-1', 'a@x')?.jobName).toBe('row-1');
     answer = () => Promise.reject(new Error('Only its owner may see them.'));
     await model.refresh();
-    expect(words()[1]).toContain('The service refuses access to its jobs. Only its owner may see them.');
+    expect(texts()[1]).toContain('The service refuses access to its jobs. Only its owner may see them.');
     answer = () => Promise.resolve({ jobs: [], olderKey: null });
     await model.refresh();
-    expect(words()[1]).toContain('does not list the jobs of another member’s batch');
+    expect(texts()[1]).toContain('does not list the jobs of another member’s batch');
     model.toggleBatch(batch);
-    expect(words()).toEqual(['screen 1']);
+    expect(texts()).toEqual(['screen 1']);
   });
 
-  it('of a batch are those of the latest request, whichever is answered last', async () => {
+  it('shows the response to the latest request for a batch, even if an earlier one arrives later', async () => {
     const batch = makeJob({ jobName: 'screen', type: 'batch', batchSize: 1, email: 'a@x' });
     const answers: ((answer: OlderResponse) => void)[] = [];
     const model = new MembersModel({

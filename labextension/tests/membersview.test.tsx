@@ -32,7 +32,7 @@ class Organization {
   }
 }
 
-function Shown(props: { readonly source: Organization; readonly acts: Partial<MembersViewProps> }): ReactElement {
+function Shown(props: { readonly source: Organization; readonly handlers: Partial<MembersViewProps> }): ReactElement {
   const [model] = useState(() => new MembersModel(props.source));
   const [onLoad] = useState(() => () => void model.refresh());
   const state = useStore(model);
@@ -49,13 +49,13 @@ function Shown(props: { readonly source: Organization; readonly acts: Partial<Me
       onOpenMemberJob={vi.fn()}
       onInsertMemberJob={vi.fn()}
       onDragMemberJob={vi.fn()}
-      {...props.acts}
+      {...props.handlers}
     />
   );
 }
 
-async function show(acts: Partial<MembersViewProps> = {}, source = new Organization()): Promise<HTMLElement> {
-  render(<Shown source={source} acts={acts} />);
+async function show(handlers: Partial<MembersViewProps> = {}, source = new Organization()): Promise<HTMLElement> {
+  render(<Shown source={source} handlers={handlers} />);
   const grid = await screen.findByRole('treegrid', { name: 'Jobs of the organization' });
   grid.focus();
   return grid;
@@ -65,7 +65,7 @@ const rows = (): (string | null)[] => screen.getAllByRole('row').map(row => row.
 const chosen = (): (string | null | undefined)[] =>
   screen.queryAllByRole('row', { selected: true }).map(row => row.getAttribute('aria-label'));
 
-it('jobs of one name are told apart by their owners', async () => {
+it('jobs of the same name are distinguished by their owners', async () => {
   await show();
   expect(rows()).toEqual([
     'fold, abodybuilder, Complete, a@x',
@@ -75,13 +75,13 @@ it('jobs of one name are told apart by their owners', async () => {
   ]);
 });
 
-it('one member’s jobs are shown alone', async () => {
+it('jobs can be filtered by member', async () => {
   await show();
   await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Member' }), 'a@x');
   expect(rows()).toEqual(['fold, abodybuilder, Complete, a@x']);
 });
 
-it('they are searched and filtered like one’s own', async () => {
+it('jobs can be searched and filtered like the user’s own', async () => {
   await show();
   await userEvent.type(screen.getByLabelText('Search jobs'), 'anarci');
   expect(rows()).toEqual(['screen, anarci, Running, b@x']);
@@ -89,7 +89,7 @@ it('they are searched and filtered like one’s own', async () => {
   expect(screen.getByText('No matching jobs')).toBeTruthy();
 });
 
-it('the keyboard goes through them and opens a result', async () => {
+it('the keyboard moves through the jobs and opens a result', async () => {
   const onOpenMemberJob = vi.fn();
   await show({ onOpenMemberJob });
   await userEvent.keyboard('{Home}{ArrowDown}{Enter}');
@@ -97,7 +97,7 @@ it('the keyboard goes through them and opens a result', async () => {
   expect(onOpenMemberJob).toHaveBeenCalledWith(JOBS[1]);
 });
 
-it('a batch is unfolded and folded with the arrows', async () => {
+it('a batch is expanded and collapsed with the arrow keys', async () => {
   await show();
   await userEvent.keyboard('{Home}{ArrowDown}{ArrowDown}{ArrowRight}');
   await screen.findByRole('row', { name: /^row-0/ });
@@ -110,7 +110,7 @@ it('a batch is unfolded and folded with the arrows', async () => {
   expect(screen.queryByRole('row', { name: /^row-0/ })).toBeNull();
 });
 
-it('a press chooses a row and may become a drag, a press on a button may not', async () => {
+it('pressing the mouse on a row selects it and may start a drag, but not on a button', async () => {
   const onDragMemberJob = vi.fn();
   await show({ onDragMemberJob });
   fireEvent.mouseDown(screen.getByRole('row', { name: 'fold, abodybuilder, Complete, a@x' }));
@@ -120,25 +120,25 @@ it('a press chooses a row and may become a drag, a press on a button may not', a
   expect(onDragMemberJob).toHaveBeenCalledOnce();
 });
 
-it('a job without an owner has nothing that can be done', async () => {
+it('a job without an owner has no actions', async () => {
   await show();
   expect(screen.queryByRole('button', { name: 'More actions for lost' })).toBeNull();
   expect(screen.getByText('No chain.')).toBeTruthy();
 });
 
-it('that the service does not answer is said, and it is asked again on demand', async () => {
+it('a failed request is reported, and repeated on demand', async () => {
   const source = new Organization();
   source.fault = new Error('No answer.');
-  render(<Shown source={source} acts={{}} />);
+  render(<Shown source={source} handlers={{}} />);
   await screen.findByText('No answer.');
   source.fault = null;
   await userEvent.click(screen.getByRole('button', { name: 'Try now' }));
   await screen.findByRole('treegrid');
 });
 
-it('that nobody has submitted a job is said', async () => {
+it('a notice says that nobody has submitted a job', async () => {
   const source = new Organization();
   source.jobs = [];
-  render(<Shown source={source} acts={{}} />);
+  render(<Shown source={source} handlers={{}} />);
   expect(await screen.findByText('Nobody in your organization has submitted a job.')).toBeTruthy();
 });

@@ -10,12 +10,12 @@ import { methodOf, searchTools, ToolsModel } from '../src/models/service/tools';
 import { makeResponse, makeEngine, makeJob, makeTool, makeToolEngine, SERVICE } from './records';
 
 describe('states', () => {
-  it('tells a failed run from one that a person stopped', () => {
+  it('distinguish a failed job from one that was stopped', () => {
     expect(shownState(makeJob({ status: 'Stopped' }))).toBe('stopped');
     expect(shownState(makeJob({ status: 'Stopped', error: 'no' }))).toBe('failed');
   });
 
-  it('tells a stage that did not run from the failed one before it', () => {
+  it('distinguish a stage that did not run from the failed one before it', () => {
     const error = 'The stage fold failed: no chain.';
     const stage = makeJob({ status: 'Stopped', batch: 'run', started: null, error });
     expect([shownState(stage), stateLabel(stage)]).toEqual(['stopped', 'Not run']);
@@ -23,18 +23,18 @@ describe('states', () => {
     expect(stateLabel({ ...stage, error: 'The stage cannot start: no file.' })).toBe('Failed');
   });
 
-  it('counts every state, also the absent ones', () => {
+  it('are all counted, also those without jobs', () => {
     const counts = countStates([makeJob(), makeJob({ status: 'Complete' })]);
     expect([...counts.values()]).toEqual([0, 1, 1, 0, 0]);
   });
 
-  it('calls queued and running jobs live', () => {
+  it('are live for queued and running jobs', () => {
     const live = makeResponse([makeJob({ status: 'In Queue' }), makeJob(), makeJob({ status: 'Complete' })]);
     expect(live.jobs.map(isLive)).toEqual([true, true, false]);
   });
 });
 
-describe('a batch', () => {
+describe('describeBatch', () => {
   const batch = (stopped: number, failed?: number) =>
     makeJob({
       type: 'batch',
@@ -51,12 +51,12 @@ describe('a batch', () => {
     [batch(0), '37 of 100'],
     [{ ...batch(0), batchSize: 2000 }, '37 of 2,000'],
     [{ ...batch(3, 3), tool: 'pipeline' }, '37 of 100, 3 without a result']
-  ])('tells failed jobs from stopped ones where its service does', (job, words) => {
-    expect(describeBatch(job)).toBe(words);
+  ])('distinguishes failed jobs from stopped ones if the service does', (job, text) => {
+    expect(describeBatch(job)).toBe(text);
   });
 });
 
-describe('a batch that is complete', () => {
+describe('a complete batch', () => {
   const statuses = { 'In Queue': 0, Running: 0, Complete: 18, Stopped: 2 };
   const batch = makeJob({ type: 'batch', status: 'Complete', batchSize: 20, statuses });
 
@@ -64,13 +64,13 @@ describe('a batch that is complete', () => {
     [{ ...batch, failed: 1 }, 'Complete, 1 failed', '18 of 20, 1 stopped'],
     [{ ...batch, failed: 0 }, 'Complete', '18 of 20, 2 stopped'],
     [batch, 'Complete, 2 without a result', '18 of 20']
-  ])('says in the word of its state how many of its jobs failed', (job, word, counts) => {
-    expect([stateLabel(job), describeBatch(job)]).toEqual([word, counts]);
+  ])('has the number of failed jobs in its state', (job, label, counts) => {
+    expect([stateLabel(job), describeBatch(job)]).toEqual([label, counts]);
   });
 });
 
 describe('the filter Failed', () => {
-  it('lists complete batches with failed jobs, too, and counts them', () => {
+  it('includes and counts complete batches with failed jobs', () => {
     const statuses = { 'In Queue': 0, Running: 0, Complete: 9, Stopped: 1 };
     const partly = makeJob({ jobName: 'partly', type: 'batch', status: 'Complete', statuses, failed: 1 });
     const stopped = makeJob({ jobName: 'stopped', type: 'batch', status: 'Complete', statuses, failed: 0 });
@@ -82,8 +82,8 @@ describe('the filter Failed', () => {
   });
 });
 
-describe('engines', () => {
-  it('whose change ends while nobody looks at them let tools be asked for again', async () => {
+describe('EnginesModel', () => {
+  it('reports the end of a change even if the engines are not shown', async () => {
     const answers = [true, true, false].map(isBusy => ({ engines: [makeEngine({ isBusy })] }));
     const last = { engines: [makeEngine()] };
     const source = {
@@ -102,11 +102,11 @@ describe('engines', () => {
 });
 
 describe('tags', () => {
-  it('are the words between commas, each once', () => {
+  it('are separated by commas, each listed once', () => {
     expect(readTags(' lead  series, a,,a ')).toEqual(['lead series', 'a']);
   });
 
-  it('of several jobs are changed where the jobs have them in common', () => {
+  it('of several jobs are changed as far as the jobs have them in common', () => {
     const jobs = [makeJob({ tags: ['a', 'b'] }), makeJob({ tags: ['b', 'c'] }), makeJob({ tags: ['b'] })];
     expect(commonTags(jobs)).toEqual(['b']);
     expect(changeTags(jobs, ['d'])).toEqual({ added: ['d'], removed: ['b'] });
@@ -121,7 +121,7 @@ describe('times', () => {
     [72, '1 min 12 s'],
     [3600, '1 h'],
     [3600 * 30, '1 d 6 h']
-  ])('says %d seconds as %s', (seconds, text) => {
+  ])('formats %d seconds as %s', (seconds, text) => {
     expect(formatDuration(seconds)).toBe(text);
   });
 
@@ -129,11 +129,11 @@ describe('times', () => {
     [-5, 'just now'],
     [125, '2 min ago'],
     [86400 * 3, '3 d ago']
-  ])('says an age of %d seconds as %s', (seconds, text) => {
+  ])('formats an age of %d seconds as %s', (seconds, text) => {
     expect(formatAge(seconds)).toBe(text);
   });
 
-  it('counts a running job to now and an ended one to its end', () => {
+  it('measures a running job until now and an ended one until its end', () => {
     const now = Date.parse('2026-11-21T10:01:05Z');
     expect(jobDuration(makeJob(), now)).toBe('1 min');
     expect(jobDuration(makeJob({ completed: '2026-11-21T10:00:15Z' }), now)).toBe('10 s');
@@ -146,7 +146,7 @@ describe('code', () => {
     expect(formCode('abodybuilder')).toBe('import foldnote as fn\n\nfn.form("abodybuilder")');
   });
 
-  it('keeps a hostile name a string', () => {
+  it('quotes a hostile name as a string literal', () => {
     expect(jobCode('a")\nimport os #\\')).toBe('import foldnote as fn\n\nfn.job("a\\")\\nimport os #\\\\")');
   });
 });
@@ -158,17 +158,17 @@ describe('tools', () => {
     makeTool()
   ];
 
-  it('lists what can run first, then by name', () => {
+  it('lists available tools first, then by name', () => {
     expect(searchTools(tools, '').map(tool => tool.type)).toEqual(['abodybuilder', 'anarci', 'zed']);
   });
 
-  it('finds every word anywhere, among the words that the server gives for a tool', () => {
+  it('finds all words of the query in any order in the server’s search text', () => {
     expect(searchTools(tools, 'numbers ANTIBODY').map(tool => tool.type)).toEqual(['anarci']);
     const known = makeTool({ type: 'anarci', searchText: 'anarci antibody-numbering cdr kabat' });
     expect(searchTools([makeTool(), known], 'Kabat CDR')).toEqual([known]);
   });
 
-  it('are also found where a server from before an update gives no text for the search', () => {
+  it('finds tools even if an older server sends no search text', () => {
     const description = 'Numbers antibodies.';
     const { searchText, ...old } = makeTool({ type: 'anarci', displayName: 'ANARCI', description });
     expect(searchText).toContain('anarci');
@@ -176,13 +176,13 @@ describe('tools', () => {
     expect(searchTools([old], 'docking')).toEqual([]);
   });
 
-  it('marks a substitute as one', () => {
+  it('marks a substitute', () => {
     const engine = makeToolEngine({ method: 'ProteinMPNN', kind: 'substitute' });
     expect(methodOf(makeTool({ engine }))).toBe('ProteinMPNN (substitute)');
     expect(methodOf(makeTool())).toBe('');
   });
 
-  it('keeps its list while the service answers the same, so that an open menu is not rebuilt', async () => {
+  it('keeps the same list object while nothing changes, so that an open menu is not rebuilt', async () => {
     let answered: ToolRecord[] = [makeTool(), makeTool({ type: 'b' })];
     const model = new ToolsModel({
       tools: () => Promise.resolve({ tools: structuredClone(answered), service: SERVICE })
@@ -195,11 +195,11 @@ describe('tools', () => {
     expect(model.state().tools).toHaveLength(1);
   });
 
-  it('does not show the tools of the service that was left', async () => {
+  it('does not show the tools of the previous service', async () => {
     const answers: ((tools: ToolRecord[]) => void)[] = [];
-    const ask = (): Promise<ToolsResponse> =>
+    const request = (): Promise<ToolsResponse> =>
       new Promise(resolve => answers.push(found => resolve({ tools: found, service: SERVICE })));
-    const model = new ToolsModel({ tools: ask });
+    const model = new ToolsModel({ tools: request });
     void model.load();
     model.reset();
     answers[0]?.([makeTool({ type: 'left' })]);
@@ -210,13 +210,13 @@ describe('tools', () => {
     expect(model.state().isLoading).toBe(false);
   });
 
-  it('waits for a service that is starting', async () => {
+  it('waits until a starting service is ready', async () => {
     const answers = [
       { tools: [], service: { ...SERVICE, state: 'starting' as const } },
       { tools, service: SERVICE }
     ];
-    let asked = 0;
-    const next = (): (typeof answers)[0] => answers[Math.min(asked++, 1)] ?? { tools, service: SERVICE };
+    let requestCount = 0;
+    const next = (): (typeof answers)[0] => answers[Math.min(requestCount++, 1)] ?? { tools, service: SERVICE };
     const model = new ToolsModel({ tools: () => Promise.resolve(next()) }, 1);
     await expect(model.load()).resolves.toHaveLength(3);
     expect(model.displayName('anarci')).toBe('ANARCI');

@@ -27,7 +27,7 @@ beforeEach(async () => {
   await model.load();
 });
 
-it('the one that notebooks use is meant until somebody chooses, and code names none', () => {
+it('the notebooks’ profile is selected until the user chooses, and code names no profile', () => {
   expect([model.selected(), model.isSelected(null), model.isSelected(EMBEDDED), model.isSelected('lab')]).toEqual([
     EMBEDDED,
     true,
@@ -37,7 +37,7 @@ it('the one that notebooks use is meant until somebody chooses, and code names n
   expect(model.forCode()).toBeNull();
 });
 
-it('a chosen one is meant by every request and named in code', () => {
+it('a chosen profile applies to every request and is named in code', () => {
   const onChange = vi.fn();
   model.onChange = onChange;
   model.choose('lab');
@@ -47,24 +47,24 @@ it('a chosen one is meant by every request and named in code', () => {
   expect([model.selected(), model.forCode(), model.isSelected(EMBEDDED)]).toEqual(['lab', 'lab', false]);
 });
 
-it('code for a job of another service names that service, unless notebooks use it anyway', () => {
+it('code for a job of another service names its profile, unless that is the notebooks’', () => {
   model.choose('lab');
   expect([model.forCode('hosted'), model.forCode(EMBEDDED)]).toEqual(['hosted', null]);
 });
 
-it('the choice is taken back', () => {
+it('the choice can be undone', () => {
   model.choose('lab');
   model.choose(null);
   expect([source.profile, model.selected()]).toEqual([null, EMBEDDED]);
 });
 
-it('profiles that cannot be asked for stay as they were', async () => {
+it('profiles are kept if reloading them fails', async () => {
   source.answer = () => Promise.reject(new Error('No answer.'));
   await model.load();
   expect(model.state().profiles).toHaveLength(3);
 });
 
-it('nothing is known before the first answer', () => {
+it('no profile is selected before the first response', () => {
   const fresh = new ProfilesModel(source);
   expect([fresh.selected(), fresh.isSelected('lab')]).toEqual([null, false]);
 });
@@ -74,6 +74,6 @@ it.each([
   [EMBEDDED, 'This computer', 'on this computer'],
   ['lab', 'lab', 'at lab'],
   ['a\u202eb', 'a\ufffdb', 'at a\ufffdb']
-])('the service of the profile %s is called %s', (name, title, place) => {
+])('the service of the profile %s has the title %s', (name, title, place) => {
   expect([serviceTitle(name), serviceLocation(name)]).toEqual([title, place]);
 });

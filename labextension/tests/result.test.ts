@@ -3,13 +3,13 @@ import { LabRequestError } from '../src/api/request';
 import { ResultModel, type ListedJob, type ResultState } from '../src/models/results/result';
 import { makeJob } from './records';
 
-const PLACE: JobRef = { job: 'fold', member: null, profile: 'lab' };
+const JOB: JobRef = { job: 'fold', member: null, profile: 'lab' };
 const RESULT: ResultResponse = { title: 'fold', html: '', files: [], manifest: '', settings: '' };
 const ELSEWHERE: ListedJob = { isReady: true, isPolled: false, job: undefined };
 
 /** A service whose answers are given in order, the last one again and again; an error is thrown. */
 class Service {
-  asked = 0;
+  requestCount = 0;
   fetched = 0;
   listed: ListedJob = ELSEWHERE;
 
@@ -19,7 +19,7 @@ class Service {
   ) {}
 
   record(): Promise<JobRecord | null> {
-    this.asked += 1;
+    this.requestCount += 1;
     return next(this.records);
   }
 
@@ -35,15 +35,15 @@ function next<T>(answers: (T | Error)[]): Promise<T> {
 }
 
 function open(service: Service): { model: ResultModel; past: ResultState[]; end: () => void } {
-  const model = new ResultModel(PLACE, service, () => service.listed, [0]);
+  const model = new ResultModel(JOB, service, () => service.listed, [0]);
   const past: ResultState[] = [];
   model.changed.connect(() => past.push(model.state()));
   return { model, past, end: model.watch() };
 }
 
-/** The state once it is as `isMeant` says. */
-async function once(model: ResultModel, isMeant: (state: ResultState) => boolean): Promise<ResultState> {
-  await vi.waitFor(() => expect(isMeant(model.state())).toBe(true), 20_000);
+/** The state as soon as `isExpected` holds. */
+async function stateWhen(model: ResultModel, isExpected: (state: ResultState) => boolean): Promise<ResultState> {
+  await vi.waitFor(() => expect(isExpected(model.state())).toBe(true), 20_000);
   return model.state();
 }
 
@@ -51,87 +51,87 @@ const complete = makeJob({ jobName: 'fold', status: 'Complete' });
 const running = makeJob({ jobName: 'fold' });
 const gone = new LabRequestError('Gone for lunch.', 503);
 
-it('a job that no list holds is looked up, and its result fetched', async () => {
+it('a job that is not in the list is looked up, and its result fetched', async () => {
   const service = new Service([complete]);
   const { model } = open(service);
-  expect((await once(model, state => state.result !== null)).job).toBe(complete);
-  expect([service.asked, service.fetched]).toEqual([1, 1]);
+  expect((await stateWhen(model, state => state.result !== null)).job).toBe(complete);
+  expect([service.requestCount, service.fetched]).toEqual([1, 1]);
 });
 
-it('a job that the service does not have is said to be none, since when, and not asked for again', async () => {
+it('a job unknown to the service is reported as missing, and not requested again', async () => {
   const service = new Service([null]);
   const { model } = open(service);
-  expect((await once(model, state => state.goneAt !== null)).job).toBeUndefined();
+  expect((await stateWhen(model, state => state.goneAt !== null)).job).toBeUndefined();
   model.updateFromLists();
-  expect([service.asked, service.fetched]).toEqual([1, 0]);
+  expect([service.requestCount, service.fetched]).toEqual([1, 0]);
 });
 
-it('a job that runs at another service is followed until its result is there', async () => {
+it('a job running at another service is polled until its result is available', async () => {
   const service = new Service([running, running, complete]);
   const { model, past } = open(service);
-  await once(model, state => state.result !== null);
+  await stateWhen(model, state => state.result !== null);
   expect(past[0]?.job).toBe(running);
-  expect(service.asked).toBe(3);
+  expect(service.requestCount).toBe(3);
 });
 
-it('a listed job is not asked for, and one that the list loses is told to be deleted with its result kept', async () => {
+it('a listed job is not requested; if it leaves the list it is reported as deleted, and its result is kept', async () => {
   const service = new Service([null]);
   service.listed = { isReady: true, isPolled: true, job: complete };
   const { model } = open(service);
-  await once(model, state => state.result !== null);
-  expect(service.asked).toBe(0);
+  await stateWhen(model, state => state.result !== null);
+  expect(service.requestCount).toBe(0);
   service.listed = { isReady: true, isPolled: true, job: undefined };
   model.updateFromLists();
-  const state = await once(model, each => each.goneAt !== null);
+  const state = await stateWhen(model, each => each.goneAt !== null);
   expect([state.job, state.result]).toEqual([complete, RESULT]);
 });
 
-it('nothing is asked before the list was read, nor while nobody looks', async () => {
+it('nothing is requested before the list is loaded, or while nothing watches the model', async () => {
   const service = new Service([running]);
   service.listed = { ...ELSEWHERE, isReady: false };
   const { model, end } = open(service);
-  expect(service.asked).toBe(0);
+  expect(service.requestCount).toBe(0);
   service.listed = ELSEWHERE;
   model.updateFromLists();
-  await once(model, state => state.job !== undefined);
+  await stateWhen(model, state => state.job !== undefined);
   end();
-  const { asked } = service;
+  const { requestCount } = service;
   model.updateFromLists();
-  expect(service.asked).toBe(asked);
+  expect(service.requestCount).toBe(requestCount);
 });
 
-it('a service that is gone is asked again by itself, for the job and for the result', async () => {
+it('requests for the job and the result are retried automatically while the service is unavailable', async () => {
   const service = new Service([gone, gone, complete], [gone, RESULT]);
   const { model, past } = open(service);
-  const state = await once(model, each => each.result !== null);
+  const state = await stateWhen(model, each => each.result !== null);
   expect(past[0]?.fault).toEqual({ message: 'Gone for lunch.', isTemporary: true });
   expect(past.some(each => each.resultFault?.isTemporary)).toBe(true);
   expect([state.fault, state.resultFault]).toEqual([null, null]);
 });
 
-it('a refused result is asked for again only when somebody wants it', async () => {
+it('a refused result is requested again only on demand', async () => {
   const service = new Service([complete], [new LabRequestError('No.', 422), RESULT]);
   const { model } = open(service);
-  await once(model, state => state.resultFault?.isTemporary === false);
+  await stateWhen(model, state => state.resultFault?.isTemporary === false);
   model.updateFromLists();
   expect(service.fetched).toBe(1);
   model.retryNow();
-  await once(model, state => state.result !== null);
+  await stateWhen(model, state => state.result !== null);
 });
 
-it('a result that is not there any more is told of as a job that is not there any more', async () => {
+it('a result that no longer exists is reported as a deleted job', async () => {
   const service = new Service([complete, null], [new LabRequestError('None.', 404)]);
   const { model } = open(service);
-  const state = await once(model, each => each.goneAt !== null);
+  const state = await stateWhen(model, each => each.goneAt !== null);
   expect(state.resultFault).toBeNull();
 });
 
-it('a job that was submitted anew under the name brings its own result', async () => {
+it('a new job of the same name replaces the result', async () => {
   const service = new Service([complete], [RESULT, { ...RESULT, title: 'second' }]);
   service.listed = { isReady: true, isPolled: true, job: complete };
   const { model } = open(service);
-  await once(model, state => state.result !== null);
+  await stateWhen(model, state => state.result !== null);
   service.listed = { ...service.listed, job: { ...complete, created: '2027-01-01T00:00:00.000Z' } };
   model.updateFromLists();
-  await once(model, state => state.result?.title === 'second');
+  await stateWhen(model, state => state.result?.title === 'second');
 });

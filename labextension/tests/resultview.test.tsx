@@ -52,34 +52,34 @@ const go = (name: string): Promise<void> => userEvent.click(screen.getByRole('ta
 const facts = (): string => document.querySelector('.fn-Result-facts')?.textContent ?? '';
 
 describe('a complete job', () => {
-  it('shows its result and what is known of it in one line', () => {
+  it('shows its result, and facts about it in one line', () => {
     render(view());
     expect(screen.getByText('A structure')).toBeTruthy();
     expect(facts()).toMatch(/^AbodyBuilder · Complete · 1 min · pTM 0.8 · /);
   });
 
-  it('is called by its label, with its name among what is known', () => {
+  it('is titled with its label, and lists its name among the facts', () => {
     render(view({ job: { ...DONE, localLabel: 'First try, wild type' } }));
     expect(screen.getByRole('heading').textContent).toBe('First try, wild type');
     expect(facts()).toMatch(/^fold · AbodyBuilder · Complete · /);
   });
 
-  it('says whose it is and where, when that is not here', () => {
+  it('shows its owner and its service if they are not the user’s own', () => {
     render(view({}, { owner: 'a\u202e@x', isElsewhere: true, service: 'lab' }));
     expect(facts()).toMatch(/^Owner: a\ufffd@x · at lab · /);
   });
 
-  it('is put into a cell, run again and downloaded', async () => {
+  it('can be inserted into a cell, run again and downloaded', async () => {
     const [onInsert, onAgain, onDownload] = [vi.fn(), vi.fn(), vi.fn()];
     render(view({}, { onInsert, onRerun: onAgain, onDownload }));
     await press('Insert cell');
     await press('Change and run again');
     await press('Download');
-    expect([onInsert, onAgain].map(act => act.mock.calls.length)).toEqual([1, 1]);
+    expect([onInsert, onAgain].map(handler => handler.mock.calls.length)).toEqual([1, 1]);
     expect(onDownload).toHaveBeenCalledWith(null);
   });
 
-  it('lists its files with kind and size, to be saved or used', async () => {
+  it('lists its files with kind and size, which can be saved or inserted', async () => {
     const [onDownload, onInsertFile] = [vi.fn(), vi.fn()];
     render(view({}, { onDownload, onInsertFile }));
     await go('Files');
@@ -103,20 +103,20 @@ describe('a complete job', () => {
     expect(screen.getByRole('table', { name: 'Provenance' }).textContent).toBe('MethodX');
   });
 
-  it('calls its tool in the provenance as everywhere else', async () => {
+  it('has the tool’s display name in its provenance', async () => {
     const manifest = '{"job": {"type": "abodybuilder", "seed": 7, "seedOffered": 7}}';
     render(view({ result: { ...RESULT, manifest } }, { toolName: 'ABodyBuilder2' }));
     await go('Provenance');
     expect(screen.getByRole('table', { name: 'Provenance' }).textContent).toBe('JobToolABodyBuilder2Seed used7');
   });
 
-  it('says when its result does not say what was run', async () => {
+  it('has a notice if its result has no manifest', async () => {
     render(view({ result: { ...RESULT, manifest: '' } }));
     await go('Provenance');
     expect(screen.getByText('No manifest')).toBeTruthy();
   });
 
-  it('shows which settings the jobs of a batch share, as its result tells them', async () => {
+  it('shows the settings that the jobs of a batch share, from its result', async () => {
     const settings = '{"sameInAllRows": {"scheme": "kabat"}, "differentByRow": {"sequence": "2 values in 3 rows"}}';
     const batch = makeJob({ jobName: 'screen', type: 'batch', tool: 'anarci', status: 'Complete' });
     render(view({ job: batch, result: { ...RESULT, settings } }, { readSettings: () => Promise.resolve('{}') }));
@@ -126,7 +126,7 @@ describe('a complete job', () => {
     );
   });
 
-  it('says why its settings cannot be shown', async () => {
+  it('shows why its settings cannot be shown', async () => {
     render(view({}, { readSettings: () => Promise.reject(new Error('Only its owner may see them.')) }));
     await go('Settings');
     expect((await screen.findByRole('alert')).textContent).toContain('Only its owner may see them.');
@@ -134,7 +134,7 @@ describe('a complete job', () => {
 });
 
 describe('a job without a result', () => {
-  it('that waits or runs says so, and how far it is', () => {
+  it('shows that it is queued, or its progress', () => {
     const { rerender } = render(view({ job: makeJob({ status: 'In Queue' }), result: null }));
     expect(screen.getByText('Waiting in the queue')).toBeTruthy();
     rerender(view({ job: makeJob({ progress: 0.4, message: 'Refining' }), result: null }));
@@ -142,14 +142,14 @@ describe('a job without a result', () => {
     expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Download' }).disabled).toBe(true);
   });
 
-  it('that failed says why, and that there is none', () => {
+  it('shows why it failed', () => {
     render(view({ job: makeJob({ status: 'Stopped', error: 'No heavy chain. See `fn.job("<b>")`.' }), result: null }));
     expect(screen.getByText('fn.job("<b>")').tagName).toBe('CODE');
     expect(screen.getByText(/^No heavy chain\. See/).textContent).toBe('No heavy chain. See fn.job("<b>").');
     expect(screen.getByText('No result')).toBeTruthy();
   });
 
-  it('says that it is fetched', () => {
+  it('shows that the result is being fetched', () => {
     render(view({ result: null }));
     expect(screen.getByText('Fetching the result')).toBeTruthy();
   });
@@ -157,7 +157,7 @@ describe('a job without a result', () => {
   it.each([
     [true, 'The result cannot be fetched now', 'Too busy. Retrying automatically.', 'Try now'],
     [false, 'The result cannot be shown', 'Too busy.', 'Try again']
-  ])('says why it cannot be had (passing: %s)', async (isTemporary, title, text, label) => {
+  ])('shows why the result is not available (temporary: %s)', async (isTemporary, title, text, label) => {
     const onRetry = vi.fn();
     render(view({ result: null, resultFault: { message: 'Too busy.', isTemporary } }, { onRetry }));
     expect(screen.getByText(title)).toBeTruthy();
@@ -167,16 +167,16 @@ describe('a job without a result', () => {
   });
 });
 
-describe('a job that is not there', () => {
+describe('a missing job', () => {
   const GONE = { job: undefined, result: null, goneAt: NOW };
 
-  it('is looked for before anything is said', () => {
+  it('is shown as loading until the service has responded', () => {
     render(view({ job: undefined, result: null }));
     expect(screen.getByText('Loading the job')).toBeTruthy();
     expect(screen.queryByRole('tab')).toBeNull();
   });
 
-  it('may be at another service, where one can look', async () => {
+  it('can be looked up at another service', async () => {
     const onSelect = vi.fn();
     render(view(GONE, { service: 'lab', otherProfiles: [{ location: 'at hosted', onSelect }] }));
     expect(screen.getByText('No such job')).toBeTruthy();
@@ -185,12 +185,12 @@ describe('a job that is not there', () => {
     expect(onSelect).toHaveBeenCalledOnce();
   });
 
-  it('of a member is said to be none of that member', () => {
+  it('of another member is reported with that member’s address', () => {
     render(view(GONE, { owner: 'a@x' }));
     expect(screen.getByRole('status').textContent).toContain('no job with this name by a@x');
   });
 
-  it('keeps what was read of it, and can be closed', async () => {
+  it('keeps the result that was loaded, and can be closed', async () => {
     const onClose = vi.fn();
     render(view({ goneAt: NOW }, { onClose }));
     expect(screen.getByText('This job no longer exists')).toBeTruthy();
@@ -202,22 +202,22 @@ describe('a job that is not there', () => {
   });
 });
 
-describe('a service that does not answer', () => {
+describe('a service that does not respond', () => {
   const fault = { message: 'No answer.', isTemporary: true };
 
-  it('is said above a job that may have changed, with the time of what is shown', () => {
+  it('has a notice above a job that may have changed, with the time of the data', () => {
     render(view({ job: makeJob(), result: null, fault }));
     const notice = within(document.querySelector<HTMLElement>('.fn-Result-trouble') ?? document.body);
     expect(notice.getByText('The service does not answer')).toBeTruthy();
     expect(notice.getByText(/No answer\. Retrying automatically\. Shown as of/)).toBeTruthy();
   });
 
-  it('does not matter to a job that is complete', () => {
+  it('has no notice above a complete job', () => {
     render(view({ fault }));
     expect(screen.queryByText('The service does not answer')).toBeNull();
   });
 
-  it('that refuses is not waited for', () => {
+  it('has a notice without a retry if it refused', () => {
     render(view({ job: undefined, result: null, fault: { message: 'Wrong key.', isTemporary: false } }));
     expect(screen.getByText('The job cannot be fetched from the service')).toBeTruthy();
     expect(screen.getByText('Wrong key.')).toBeTruthy();

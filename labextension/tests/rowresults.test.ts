@@ -9,7 +9,11 @@ const ANSWER = { html: '<p>seen</p>', files: [], manifest: '' };
 const find = (job: string, profile: string | null): JobRef | null =>
   profile === null ? null : { job, member: null, profile };
 
-function ask(profile: string | null): { event: Event; show: ReturnType<typeof vi.fn>; fail: ReturnType<typeof vi.fn> } {
+function makeRequest(profile: string | null): {
+  event: Event;
+  show: ReturnType<typeof vi.fn>;
+  fail: ReturnType<typeof vi.fn>;
+} {
   const show = vi.fn();
   const fail = vi.fn();
   return {
@@ -19,8 +23,8 @@ function ask(profile: string | null): { event: Event; show: ReturnType<typeof vi
   };
 }
 
-test('the result of the row is shown', async () => {
-  const { event, show } = ask('lab');
+test('the result of the row’s job is shown', async () => {
+  const { event, show } = makeRequest('lab');
   const readResult = vi.fn().mockResolvedValue(ANSWER);
   handleRowRequest(event, { readResult }, PLAIN, find);
   await vi.waitFor(() => expect(show).toHaveBeenCalledWith('<p>seen</p>'));
@@ -28,8 +32,8 @@ test('the result of the row is shown', async () => {
   expect(event.defaultPrevented).toBe(true);
 });
 
-test('a failure says why', async () => {
-  const { event, fail } = ask('lab');
+test('a failure is reported with the reason', async () => {
+  const { event, fail } = makeRequest('lab');
   handleRowRequest(
     event,
     { readResult: () => Promise.reject(new Error('There is no job of this name.')) },
@@ -41,12 +45,12 @@ test('a failure says why', async () => {
   );
 });
 
-test('a job of an unknown service and an answered event are left alone', () => {
+test('a job of an unknown service and a handled event are ignored', () => {
   const readResult = vi.fn();
-  const { event } = ask(null);
+  const { event } = makeRequest(null);
   handleRowRequest(event, { readResult }, PLAIN, find);
   expect(event.defaultPrevented).toBe(false);
-  const answered = ask('lab').event;
+  const answered = makeRequest('lab').event;
   answered.preventDefault();
   handleRowRequest(answered, { readResult }, PLAIN, find);
   handleRowRequest(new Event(OPEN_JOB), { readResult }, PLAIN, find);

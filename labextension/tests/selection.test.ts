@@ -18,14 +18,14 @@ function choose(name: string | null, how: SelectionMode): void {
 const names = (): string[] => [...selection.state().names];
 
 describe('a click', () => {
-  it('selects one alone', () => {
+  it('selects only its row', () => {
     choose('a', 'alone');
     choose('c', 'alone');
     expect(names()).toEqual(['c']);
     expect(selection.state().current).toBe('c');
   });
 
-  it('adds one with Ctrl and takes it away again', () => {
+  it('adds and removes its row with Ctrl', () => {
     choose('a', 'alone');
     choose('c', 'toggle');
     expect(names()).toEqual(['a', 'c']);
@@ -33,7 +33,7 @@ describe('a click', () => {
     expect(names()).toEqual(['c']);
   });
 
-  it('selects with Shift from the last one that was chosen alone, forwards and backwards', () => {
+  it('with Shift selects the range from the last row that was clicked alone, in both directions', () => {
     choose('c', 'alone');
     choose('e', 'range');
     expect(names()).toEqual(['c', 'd', 'e']);
@@ -41,20 +41,20 @@ describe('a click', () => {
     expect(names()).toEqual(['a', 'b', 'c']);
   });
 
-  it('begins a range at the row itself where nothing was chosen before', () => {
+  it('with Shift selects only its row if nothing was selected before', () => {
     choose('d', 'range');
     expect(names()).toEqual(['d']);
     choose('b', 'range');
     expect(names()).toEqual(['b', 'c', 'd']);
   });
 
-  it('selects the row alone where the beginning of the range is gone', () => {
+  it('with Shift selects only its row if the start of the range was removed', () => {
     choose('a', 'alone');
     selection.choose('e', 'e', 'range', ['d', 'e']);
     expect(names()).toEqual(['e']);
   });
 
-  it('on the head of a group moves the keyboard and leaves the selection', () => {
+  it('on the heading of a group makes it the active row and keeps the selection', () => {
     choose('a', 'alone');
     choose(null, 'alone');
     expect(names()).toEqual(['a']);
@@ -67,13 +67,13 @@ describe('a click', () => {
     [{ ...NO_KEYS, ctrlKey: true }, 'toggle'],
     [{ ...NO_KEYS, metaKey: true }, 'toggle'],
     [{ shiftKey: true, ctrlKey: true, metaKey: false }, 'range']
-  ])('with the keys %o means %s', (keys, how) => {
+  ])('with the keys %o has the mode %s', (keys, how) => {
     expect(readSelectionMode(keys)).toBe(how);
   });
 });
 
-describe('jobs that go', () => {
-  it('are selected no more, and nobody is told where none was selected', () => {
+describe('removed jobs', () => {
+  it('are deselected, with a signal only if one of them was selected', () => {
     selection.chooseAll(ORDER);
     let changes = 0;
     selection.changed.connect(() => (changes += 1));
@@ -83,7 +83,7 @@ describe('jobs that go', () => {
     expect(changes).toBe(1);
   });
 
-  it('begin no range after the selection was cleared', () => {
+  it('do not start a range after the selection is cleared', () => {
     choose('a', 'alone');
     selection.clear();
     choose('c', 'range');
@@ -104,11 +104,11 @@ describe('a key', () => {
     ['Home', 3, 0],
     ['End', 1, 4],
     ['x', 1, -1]
-  ])('%s leads from row %i of five to row %i', (key, from, to) => {
+  ])('%s moves from row %i of five to row %i', (key, from, to) => {
     expect(nextIndex(key, from, 5, 3)).toBe(to);
   });
 
-  it('leads nowhere outside the list, whatever is pressed', () => {
+  it('never moves outside the list', () => {
     forSeeds(random => {
       const length = 1 + random.below(50);
       let index = random.below(length);

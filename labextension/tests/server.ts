@@ -1,10 +1,10 @@
-/** A real HTTP server in the place of Jupyter's, which answers as a test says and keeps what it was asked. */
+/** A real HTTP server in place of Jupyter's, which records requests and responds as a test specifies. */
 import { ServerConnection } from '@jupyterlab/services';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What was asked. */
-export interface Asked {
+/** A request that the server received. */
+export interface ReceivedRequest {
   readonly method: string;
   /** Path below the base address, with its query. */
   readonly path: string;
@@ -12,45 +12,45 @@ export interface Asked {
   readonly body: string;
 }
 
-/** How it is answered. */
-export interface Answer {
+/** The response to a request. */
+export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Whether no answer comes as long as the test lasts. */
-  readonly isHeld?: boolean;
+  /** Whether no response is sent as long as the test lasts. */
+  readonly isWithheld?: boolean;
 }
 
 /** The server; start it before each test, and stop it afterwards. */
 export class JupyterServer {
-  readonly asked: Asked[] = [];
-  answer: (asked: Asked) => Answer = () => ({ body: {} });
+  readonly requests: ReceivedRequest[] = [];
+  respond: (request: ReceivedRequest) => Reply = () => ({ body: {} });
 
-  /** Begins to listen on a free port. */
+  /** Starts listening on a free port. */
   async start(): Promise<void> {
     await new Promise<void>(done => this.server.listen(0, '127.0.0.1', done));
   }
 
-  /** Ends every connection. */
+  /** Closes every connection. */
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise(done => this.server.close(done));
   }
 
-  /** How JupyterLab's page reaches it. */
+  /** The settings with which JupyterLab's page connects to it. */
   settings(): ServerConnection.ISettings {
     const { port } = this.server.address() as AddressInfo;
     const baseUrl = `http://127.0.0.1:${port}/user/ann/`;
     return ServerConnection.makeSettings({ baseUrl, token: 'secret', fetch: globalThis.fetch });
   }
 
-  /** The last question. */
-  last(): Asked {
-    const asked = this.asked.at(-1);
-    if (!asked) {
-      throw new Error('Nothing was asked.');
+  /** The last request. */
+  lastRequest(): ReceivedRequest {
+    const request = this.requests.at(-1);
+    if (!request) {
+      throw new Error('No request was received.');
     }
-    return asked;
+    return request;
   }
 
   private readonly server: Server = createServer((request, response) => void this.serve(request, response));
@@ -71,12 +71,12 @@ export class JupyterServer {
       body += String(piece);
     }
     const path = (request.url ?? '').replace('/user/ann/foldnote/api/', '').replace(/[?&]\d{12,}$/, ''); // against caches
-    const asked = { method: request.method ?? '', path, headers: request.headers, body };
-    this.asked.push(asked);
-    const answer = this.answer(asked);
-    if (!answer.isHeld) {
-      response.writeHead(answer.status ?? 200, { ...cors, ...answer.headers });
-      response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? ''));
+    const received = { method: request.method ?? '', path, headers: request.headers, body };
+    this.requests.push(received);
+    const reply = this.respond(received);
+    if (!reply.isWithheld) {
+      response.writeHead(reply.status ?? 200, { ...cors, ...reply.headers });
+      response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? ''));
     }
   }
 }

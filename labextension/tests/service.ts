@@ -11,7 +11,7 @@ import type {
   ToolRecord
 } from '../src/api/responses';
 import { makeResponse, makeTool, SERVICE } from './records';
-import { JupyterServer, type Answer, type Asked } from './server';
+import { JupyterServer, type Reply, type ReceivedRequest } from './server';
 
 const ACCOUNT: AccountResponse = {
   allowanceWeightedHours: null,
@@ -29,7 +29,7 @@ const ACCOUNT: AccountResponse = {
   weightedHours: null
 };
 
-/** The kernels that Jupyter's own API tells of. */
+/** The kernels listed by Jupyter's own API. */
 const KERNELS = {
   default: 'python3',
   kernelspecs: {
@@ -38,7 +38,7 @@ const KERNELS = {
   }
 };
 
-/** What a service has, and how it answers. */
+/** The data of a service, and its responses. */
 export class FoldnoteServer extends JupyterServer {
   jobs: JobRecord[] = [];
   older: JobRecord[] = [];
@@ -50,59 +50,59 @@ export class FoldnoteServer extends JupyterServer {
   report: ServiceReport = SERVICE;
   /** Names whose deletion is refused, and why. */
   readonly refusals = new Map<string, string>();
-  /** Answers in the place of the usual ones, by the path without its query. */
-  readonly instead = new Map<string, Answer>();
+  /** Responses that replace the usual ones, by path without query. */
+  readonly overrides = new Map<string, Reply>();
   kernels: unknown = KERNELS;
 
-  /** Forgets what a test has changed. */
+  /** Undoes the changes of a test. */
   reset(): void {
     Object.assign(this, new FoldnoteServer().fresh());
     this.refusals.clear();
-    this.instead.clear();
-    this.asked.length = 0;
+    this.overrides.clear();
+    this.requests.length = 0;
   }
 
-  /** What was asked of one route, the last of it first. */
-  askedOf(path: string, method = 'POST'): readonly Asked[] {
-    return this.asked.filter(each => each.method === method && pathOf(each) === path).reverse();
+  /** The requests to one route, newest first. */
+  requestsTo(path: string, method = 'POST'): readonly ReceivedRequest[] {
+    return this.requests.filter(each => each.method === method && pathOf(each) === path).reverse();
   }
 
-  /** The body of the last question to a route. */
+  /** The body of the last request to a route. */
   bodyOf(path: string): unknown {
-    const [last] = this.askedOf(path);
+    const [last] = this.requestsTo(path);
     return last ? JSON.parse(last.body) : undefined;
   }
 
-  override answer = (asked: Asked): Answer => {
-    const path = pathOf(asked);
-    return this.instead.get(path) ?? this.route(path, asked);
+  override respond = (request: ReceivedRequest): Reply => {
+    const path = pathOf(request);
+    return this.overrides.get(path) ?? this.route(path, request);
   };
 
-  private route(path: string, asked: Asked): Answer {
+  private route(path: string, request: ReceivedRequest): Reply {
     const { jobs, report } = this;
     switch (path) {
       case '/user/ann/api/kernelspecs':
         return { body: this.kernels };
       case 'jobs':
-        return this.listJobs(asked);
+        return this.listJobs(request);
       case 'jobs/older':
         return { body: { jobs: this.older, olderKey: null } };
       case 'jobs/members':
         return { body: { jobs: this.members, olderKey: null } };
       case 'jobs/stop':
-        return this.stopJobs(namesOf(asked));
+        return this.stopJobs(namesOf(request));
       case 'jobs/delete':
-        return this.deleteJobs(namesOf(asked));
+        return this.deleteJobs(namesOf(request));
       case 'jobs/keep':
-        return { body: { kept: namesOf(asked).filter(name => jobs.some(job => job.jobName === name)) } };
+        return { body: { kept: namesOf(request).filter(name => jobs.some(job => job.jobName === name)) } };
       case 'tools':
         return { body: { tools: this.tools, service: report } };
       case 'files':
-        return this.serveFiles(asked);
+        return this.serveFiles(request);
       case 'engines':
         return { body: { engines: this.engines } };
       case 'profiles':
-        return { body: asked.method === 'GET' ? { profiles: this.profiles } : { isGood: true, message: '' } };
+        return { body: request.method === 'GET' ? { profiles: this.profiles } : { isGood: true, message: '' } };
       case 'account':
         return { body: ACCOUNT };
       default:
@@ -110,25 +110,25 @@ export class FoldnoteServer extends JupyterServer {
     }
   }
 
-  private listJobs({ path }: Asked): Answer {
+  private listJobs({ path }: ReceivedRequest): Reply {
     const body = { ...makeResponse(this.jobs), service: this.report, olderKey: this.older.length > 0 ? 'old' : null };
     const tag = createHash('sha256').update(JSON.stringify(body)).digest('hex');
     const isSame = new URLSearchParams(path.split('?')[1]).get('since') === tag;
     return isSame ? { status: 304 } : { body, headers: { ETag: `W/"${tag}"` } };
   }
 
-  private stopJobs(names: readonly string[]): Answer {
+  private stopJobs(names: readonly string[]): Reply {
     this.jobs = this.jobs.map(job => (names.includes(job.jobName) ? { ...job, status: 'Stopped' } : job));
     return { body: { faults: [] } };
   }
 
-  private deleteJobs(names: readonly string[]): Answer {
+  private deleteJobs(names: readonly string[]): Reply {
     const gone = names.filter(name => !this.refusals.has(name));
     this.jobs = this.jobs.filter(job => !gone.includes(job.jobName));
     return { body: { gone, faults: names.flatMap(name => this.refusals.get(name) ?? []) } };
   }
 
-  private serveFiles({ method, path }: Asked): Answer {
+  private serveFiles({ method, path }: ReceivedRequest): Reply {
     const query = new URLSearchParams(path.split('?')[1]);
     if (method === 'DELETE') {
       this.files = this.files.filter(file => file.fileName !== query.get('path'));
@@ -138,7 +138,7 @@ export class FoldnoteServer extends JupyterServer {
   }
 
   /** One job: its record, its log, its settings, its result. */
-  private serveJob(path: string): Answer {
+  private serveJob(path: string): Reply {
     const [, name = '', part = ''] = path.split('/').map(decodeURIComponent);
     const job = [...this.jobs, ...this.older].find(each => each.jobName === name) ?? null;
     switch (part) {
@@ -161,10 +161,10 @@ export class FoldnoteServer extends JupyterServer {
   }
 }
 
-function pathOf({ path }: Asked): string {
+function pathOf({ path }: ReceivedRequest): string {
   return path.split('?')[0] ?? '';
 }
 
-function namesOf({ body }: Asked): readonly string[] {
+function namesOf({ body }: ReceivedRequest): readonly string[] {
   return (JSON.parse(body) as { names: string[] }).names;
 }

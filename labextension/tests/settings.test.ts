@@ -9,7 +9,7 @@ import { LazyPromise } from '../src/plugins/viewer3d';
 import { forSeeds } from './random';
 
 describe('settings', () => {
-  it('are the standard ones where nobody set any, in code as in the schema', () => {
+  it('have the same defaults in code as in the schema', () => {
     expect(readSettings({})).toEqual(DEFAULT_SETTINGS);
     const defaults = Object.fromEntries(
       Object.entries(schema.properties).map(([name, { default: value }]) => [name, value])
@@ -17,7 +17,7 @@ describe('settings', () => {
     expect(readSettings(defaults as ReadonlyPartialJSONObject)).toEqual(DEFAULT_SETTINGS);
   });
 
-  it('are read as they are set', () => {
+  it('are read from the user’s values', () => {
     expect(
       readSettings({
         notifications: false,
@@ -37,11 +37,11 @@ describe('settings', () => {
     });
   });
 
-  it('offer the same colours in the editor as the code knows', () => {
+  it('offer the same colourings in the settings editor as in code', () => {
     expect(schema.properties.colors.oneOf.map(each => each.const)).toEqual([...COLORINGS]);
   });
 
-  it('that make no sense are the standard ones, whatever stands there', () => {
+  it('that are invalid are replaced by defaults, whatever their value', () => {
     forSeeds(random => {
       const value = (): ReadonlyPartialJSONObject[string] =>
         random.pick([null, -1, 1.5, '', random.text(8), true, false, [1], { a: 1 }]);
@@ -61,7 +61,7 @@ describe('settings', () => {
     });
   });
 
-  it('that cannot be read are the standard ones, with a warning', async () => {
+  it('that cannot be loaded are replaced by defaults, with a warning', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const model = new SettingsModel();
     model.replace({ ...DEFAULT_SETTINGS, undoSeconds: 3 });
@@ -71,7 +71,7 @@ describe('settings', () => {
     expect(warn).toHaveBeenCalledOnce();
   });
 
-  it('are the standard ones in an application that has none', async () => {
+  it('have defaults in an application without a settings registry', async () => {
     const model = new SettingsModel();
     let changes = 0;
     model.changed.connect(() => (changes += 1));
@@ -80,8 +80,8 @@ describe('settings', () => {
   });
 });
 
-describe('work that waits until somebody asks', () => {
-  it('is done once for all who ask', async () => {
+describe('LazyPromise', () => {
+  it('runs its function once, when it is first awaited', async () => {
     const work = vi.fn(() => Promise.resolve('library'));
     const lazy = new LazyPromise(work);
     expect(work).not.toHaveBeenCalled();
@@ -90,7 +90,7 @@ describe('work that waits until somebody asks', () => {
     expect(work).toHaveBeenCalledOnce();
   });
 
-  it('that failed is tried again by the next who asks', async () => {
+  it('runs its function again after a failure', async () => {
     let isDown = true;
     const lazy = new LazyPromise(() => (isDown ? Promise.reject(new Error('Lost.')) : Promise.resolve(1)));
     await expect(Promise.resolve(lazy)).rejects.toThrow('Lost.');

@@ -44,7 +44,7 @@ function open(shares: ShareRecord[] = []) {
 const button = (name: string | RegExp): HTMLElement => screen.getByRole('button', { name });
 
 describe('the links to a job', () => {
-  it('are asked for once, and there is no list without one', async () => {
+  it('are requested once, and the list is hidden if there are none', async () => {
     const { service } = open();
     await act(() => Promise.resolve());
     expect(service.list).toHaveBeenCalledTimes(1);
@@ -52,7 +52,7 @@ describe('the links to a job', () => {
     expect(screen.getByRole('combobox', { name: 'Valid for' })).toHaveProperty('value', '30');
   });
 
-  it('say until when each is valid, and who has opened it how often', async () => {
+  it('show until when each is valid, and who has opened it how often', async () => {
     const openings = [
       { email: 'bo\u202e@lab.org', count: 2, last: '2026-11-02T10:00:00Z' },
       { email: 'cy@lab.org', count: 1, last: '2026-11-02T11:00:00Z' }
@@ -63,7 +63,7 @@ describe('the links to a job', () => {
     expect(screen.getAllByText(/^Until .*24/)).toHaveLength(2);
   });
 
-  it('are made for the chosen time; the address is shown once, can be copied, and is in no list', async () => {
+  it('are created for the chosen time; the address is shown once, can be copied, and is not in the list', async () => {
     const { made, copied, container } = open();
     await userEvent.selectOptions(screen.getByRole('combobox'), '1 year');
     await userEvent.click(button('Create link'));
@@ -86,7 +86,7 @@ describe('the links to a job', () => {
     expect(container.textContent).toContain('For members of Lab <A>, until ');
   });
 
-  it('are revoked one at a time; the address of a revoked one is not shown any more', async () => {
+  it('are revoked one at a time; the address of a revoked one is hidden', async () => {
     const { service } = open([KEPT]);
     await userEvent.click(button('Create link'));
     await screen.findByRole('textbox');
@@ -97,7 +97,7 @@ describe('the links to a job', () => {
     expect(screen.getAllByRole('button', { name: /^Revoke/ })).toHaveLength(1);
   });
 
-  it('keep the new address where another one is revoked', async () => {
+  it('keep the new address if another link is revoked', async () => {
     open([KEPT]);
     await userEvent.click(button('Create link'));
     await screen.findByRole('textbox');
@@ -106,7 +106,7 @@ describe('the links to a job', () => {
     expect(screen.getByRole('textbox')).toHaveProperty('value', URL);
   });
 
-  it('cannot be made or revoked twice while the service works', async () => {
+  it('cannot be created or revoked while a request is pending', async () => {
     const { service } = open([KEPT]);
     await screen.findByText('Not opened yet');
     let answer: (share: ShareRecord) => void = vi.fn();
@@ -122,7 +122,7 @@ describe('the links to a job', () => {
     await waitFor(() => expect(buttons.map(each => each.hasAttribute('disabled'))).toEqual([false, false]));
   });
 
-  it('say in an alert why the service refused, until something else is tried', async () => {
+  it('report in an alert why the service refused, until the next operation', async () => {
     const { service } = open([KEPT]);
     service.revoke.mockRejectedValueOnce(new Error('The service is gone.'));
     await userEvent.click(await screen.findByRole('button', { name: /^Revoke/ }));
@@ -133,7 +133,7 @@ describe('the links to a job', () => {
     expect(screen.queryByRole('alert')).toBeNull();
   });
 
-  it('say so where they cannot be listed', async () => {
+  it('report in an alert that they cannot be listed', async () => {
     const list = () => Promise.reject(new Error('No answer.'));
     render(<ShareBox list={list} make={vi.fn()} revoke={vi.fn()} copy={vi.fn()} />);
     expect((await screen.findByRole('alert')).textContent).toBe('No answer.');

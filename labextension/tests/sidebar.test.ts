@@ -6,7 +6,7 @@ import { CommandIDs } from '../src/commands';
 import { CELL_MIME, dragFrom, VALUE_MIME } from '../src/dragging';
 import { DEFAULT_CHOICES } from '../src/models/jobs/choices';
 import { Sidebar } from '../src/panels/sidebar';
-import { notices, openDialog, press, startApplication, tidy, type Running } from './application';
+import { cleanUp, notices, openDialog, press, startApplication, type Running } from './application';
 import { addNotebook, Cell } from './notebook';
 import { makeEngine, makeJob, makeTool, SERVICE } from './records';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await tidy(running);
+  await cleanUp(running);
   await show(CommandIDs.showJobs);
 });
 
@@ -40,7 +40,7 @@ async function show(command: string): Promise<void> {
   await vi.waitUntil(() => sidebar.isVisible);
 }
 
-const words = (): string => sidebar.node.textContent;
+const sidebarText = (): string => sidebar.node.textContent;
 
 /** The element with this role and name, as soon as it is there. */
 function find(role: string, name: string | RegExp): Promise<HTMLElement> {
@@ -55,13 +55,13 @@ function find(role: string, name: string | RegExp): Promise<HTMLElement> {
   }, 5000); // views are loaded when they are first shown
 }
 
-async function know(...jobs: ReturnType<typeof makeJob>[]): Promise<void> {
+async function setJobs(...jobs: ReturnType<typeof makeJob>[]): Promise<void> {
   running.server.jobs = jobs;
   await running.foldnote.jobs.refresh();
 }
 
 describe('the views', () => {
-  it('are drawn when they are first seen', async () => {
+  it('are rendered when first shown', async () => {
     expect(sidebar.isAttached).toBe(true);
     expect(sidebar.isVisible).toBe(false);
     expect(sidebar.node.childElementCount).toBe(0);
@@ -72,7 +72,7 @@ describe('the views', () => {
   it.each([
     [CommandIDs.showTools, 'tools', 'Search tools'],
     [CommandIDs.showFiles, 'files', 'Search files']
-  ])('are brought to the front by %s', async (command, view, field) => {
+  ])('are shown by the command %s', async (command, view, field) => {
     await show(command);
     expect(sidebar.view).toBe(view);
     await find('input', field);
@@ -86,44 +86,44 @@ describe('the views', () => {
     running.foldnote.profiles.choose('cloud');
     await vi.waitFor(() => expect(running.foldnote.files.state().files).toEqual([]));
     running.foldnote.profiles.choose(null);
-    expect(running.server.asked.map(each => each.path)).toContain('files?profile=cloud&offset=0');
+    expect(running.server.requests.map(each => each.path)).toContain('files?profile=cloud&offset=0');
   });
 
-  it('are chosen by their tabs', async () => {
-    await know(DONE);
+  it('are selected by their tabs', async () => {
+    await setJobs(DONE);
     await show(CommandIDs.showTools);
     (await find('[role=tab]', 'Jobs')).click();
     await find('[role=treegrid]', 'Jobs');
     expect(sidebar.view).toBe('jobs');
   });
 
-  it('ask for files only where files are in front', async () => {
-    running.server.asked.length = 0;
+  it('request files only if the files are shown', async () => {
+    running.server.requests.length = 0;
     await show(CommandIDs.showTools);
-    expect(running.server.askedOf('files', 'GET')).toEqual([]);
+    expect(running.server.requestsTo('files', 'GET')).toEqual([]);
     await show(CommandIDs.showFiles);
-    await vi.waitFor(() => expect(running.server.askedOf('files', 'GET')).toHaveLength(1));
+    await vi.waitFor(() => expect(running.server.requestsTo('files', 'GET')).toHaveLength(1));
   });
 
-  it('follow the jobs while they can be seen, and not when the sidebar is closed', async () => {
+  it('poll the jobs while the sidebar is visible, and not while it is closed', async () => {
     running.server.jobs = [LIVE];
-    await vi.waitFor(() => expect(words()).toContain('live'), 5000);
-    await know();
+    await vi.waitFor(() => expect(sidebarText()).toContain('live'), 5000);
+    await setJobs();
     sidebar.hide();
-    running.server.asked.length = 0;
+    running.server.requests.length = 0;
     await new Promise(resolve => setTimeout(resolve, 600));
-    expect(running.server.askedOf('jobs', 'GET')).toEqual([]);
+    expect(running.server.requestsTo('jobs', 'GET')).toEqual([]);
     sidebar.show();
-    await vi.waitFor(() => expect(running.server.askedOf('jobs', 'GET').length).toBeGreaterThan(0), 5000);
+    await vi.waitFor(() => expect(running.server.requestsTo('jobs', 'GET').length).toBeGreaterThan(0), 5000);
   });
 
-  it('lead from an empty list of jobs to the tools', async () => {
-    await know();
+  it('link an empty list of jobs to the tools', async () => {
+    await setJobs();
     (await find('button', 'Choose a tool')).click();
     await find('input', 'Search tools');
   });
 
-  it('are named in JupyterLab’s menus and palette', () => {
+  it('have labels in JupyterLab’s menus and palette', () => {
     const { commands } = running.app;
     expect(commands.label(CommandIDs.showFiles)).toBe('Show Files');
     expect(commands.label(CommandIDs.showTools, { label: 'All Tools …' })).toBe('All Tools …');
@@ -134,30 +134,30 @@ describe('the views', () => {
 
 describe('the tab of the sidebar', () => {
   it('counts unfinished jobs', async () => {
-    await know(LIVE, makeJob({ jobName: 'b', status: 'In Queue' }), DONE);
+    await setJobs(LIVE, makeJob({ jobName: 'b', status: 'In Queue' }), DONE);
     expect(sidebar.title.dataset).toEqual({ count: '2' });
     expect(sidebar.title.caption).toContain('(2 jobs are unfinished)');
-    await know(DONE);
+    await setJobs(DONE);
     expect(sidebar.title.dataset).toEqual({});
     expect(sidebar.title.caption).not.toContain('unfinished');
   });
 
-  it('has room for two digits', async () => {
-    await know(...Array.from({ length: 100 }, (_, index) => makeJob({ jobName: `job-${index}` })));
+  it('shows at most two digits', async () => {
+    await setJobs(...Array.from({ length: 100 }, (_, index) => makeJob({ jobName: `job-${index}` })));
     expect(sidebar.title.dataset).toEqual({ count: '99+' });
   });
 });
 
 describe('the list of jobs', () => {
-  it('acts through the commands', async () => {
+  it('runs JupyterLab commands', async () => {
     const notebook = addNotebook(running.app, running.rendermime);
-    await know(DONE);
+    await setJobs(DONE);
     (await find('button', 'Insert a cell that loads done')).click();
     await vi.waitFor(() => expect(notebook.runs()).toEqual(['import foldnote as fn\n\nfn.job("done")']));
   });
 
-  it('asks before the key Delete deletes what is selected', async () => {
-    await know(DONE, LIVE);
+  it('asks for confirmation before the Delete key deletes the selected jobs', async () => {
+    await setJobs(DONE, LIVE);
     running.foldnote.selection.chooseAll(['done', 'live']);
     const grid = await find('[role=treegrid]', 'Jobs');
     grid.focus();
@@ -165,10 +165,10 @@ describe('the list of jobs', () => {
     expect(await press('Cancel')).toContain('Delete 2 jobs?');
   });
 
-  it('is the organization’s when a person wants that, and forgets the selection', async () => {
+  it('can show the organization’s jobs, which clears the selection', async () => {
     running.server.report = { ...SERVICE, isEmbedded: false, profile: 'lab' };
     running.server.members = [{ ...DONE, email: 'bo@x' }];
-    await know(LIVE);
+    await setJobs(LIVE);
     running.foldnote.selection.chooseAll(['live']);
     const whose = await find('select', 'Owner of the jobs');
     await userEvent.selectOptions(whose, 'organization');
@@ -179,8 +179,8 @@ describe('the list of jobs', () => {
     await find('[role=row]', /^live/);
   });
 
-  it('keeps how it is shown for the next visit', async () => {
-    await know(DONE);
+  it('stores the order of the jobs for the next visit', async () => {
+    await setJobs(DONE);
     await userEvent.selectOptions(await find('select', 'Order'), 'name');
     await vi.waitFor(async () => expect(await running.state.fetch('foldnote:choices')).toMatchObject({ sort: 'name' }));
     await userEvent.selectOptions(await find('select', 'Order'), DEFAULT_CHOICES.sort);
@@ -209,34 +209,34 @@ describe('engines', () => {
 
   afterEach(() => running.foldnote.engines.show(false));
 
-  it('are installed after their licence was shown', async () => {
+  it('are installed after their licence has been shown', async () => {
     running.server.engines = [ENGINE];
     await shown();
     (await find('button', /^Install/)).click();
-    const said = await press('Install');
+    const text = await press('Install');
     for (const part of ['Install ANARCI?', 'Licence: BSD-3-Clause', ENGINE.licenceNote, 'at least 200 MB']) {
-      expect(said).toContain(part);
+      expect(text).toContain(part);
     }
     await vi.waitFor(() =>
       expect(running.server.bodyOf('engines/anarci')).toEqual({ action: 'install', acceptsLicences: true })
     );
   });
 
-  it('whose own licence must be accepted say so, link to it, and are installed by a button that says that', async () => {
+  it('with a licence that must be accepted link to it, and are installed with the button Accept and Install', async () => {
     running.server.engines = [makeEngine({ terms: [TERMS] })];
     await shown();
     (await find('button', /^Install/)).click();
     const link = (await openDialog()).querySelector('a');
     expect([link?.textContent, link?.href, link?.rel]).toEqual(['Read the licence', TERMS.url, 'noopener']);
-    const said = await press('Accept and Install');
-    expect(said).toContain('You must accept the licence of Fold: Academic licence (Example University).');
-    expect(said).toContain('Your acceptance is recorded on this computer');
+    const text = await press('Accept and Install');
+    expect(text).toContain('You must accept the licence of Fold: Academic licence (Example University).');
+    expect(text).toContain('Your acceptance is recorded on this computer');
     await vi.waitFor(() =>
       expect(running.server.bodyOf('engines/anarci')).toEqual({ action: 'install', acceptsLicences: true })
     );
   });
 
-  it('whose licence was accepted before are not asked for it again, and say who accepted it', async () => {
+  it('with an accepted licence show who accepted it, and are installed without asking again', async () => {
     const accepted = { ...TERMS, isAsked: false, user: 'ada', accepted: '2026-11-26T03:00:00Z' };
     running.server.engines = [makeEngine({ terms: [accepted] })];
     await shown();
@@ -247,7 +247,7 @@ describe('engines', () => {
     expect(await press('Install')).not.toContain('You must accept');
   });
 
-  it('say which weights are fetched, from whom, and whose terms are accepted', async () => {
+  it('list the weights to download, their source, and the licences to accept', async () => {
     const weights = {
       name: 'Model 1',
       host: 'models.example.org',
@@ -269,16 +269,16 @@ describe('engines', () => {
     running.server.engines = [makeEngine({ weights: [weights, there, more], terms, weightsNote: 'Not yet checked.' })];
     await shown();
     (await find('button', /^Install/)).click();
-    const said = await press('Cancel');
-    expect(said).toContain(
+    const text = await press('Cancel');
+    expect(text).toContain(
       'Weights: Model 1, about 540 MB, from models.example.org (Example Group). Licence: CC BY-NC 4.0.'
     );
-    expect(said).toContain('You must accept the licence of Model 1: CC BY-NC 4.0 (Example University).');
-    expect(said).not.toMatch(/Model [23]/);
-    expect(said).toContain('Not yet checked.');
+    expect(text).toContain('You must accept the licence of Model 1: CC BY-NC 4.0 (Example University).');
+    expect(text).not.toMatch(/Model [23]/);
+    expect(text).toContain('Not yet checked.');
   });
 
-  it('get optional weights after a question that says what these are', async () => {
+  it('get optional weights after a confirmation that describes them', async () => {
     const weights = {
       name: 'Model 2',
       host: 'models.example.org',
@@ -295,10 +295,10 @@ describe('engines', () => {
     ];
     await shown();
     (await find('button', /^Add optional weights to anarci/)).click();
-    const said = await press('Install');
-    expect(said).toContain('With them it runs All models.');
-    expect(said).toContain('Weights: Model 2, 540 MB, from models.example.org (Example Group). Licence: CC BY 4.0.');
-    expect(said).not.toContain('Model 1');
+    const text = await press('Install');
+    expect(text).toContain('With them it runs All models.');
+    expect(text).toContain('Weights: Model 2, 540 MB, from models.example.org (Example Group). Licence: CC BY 4.0.');
+    expect(text).not.toContain('Model 1');
     await vi.waitFor(() =>
       expect(running.server.bodyOf('engines/anarci')).toEqual({
         action: 'install',
@@ -308,17 +308,17 @@ describe('engines', () => {
     );
   });
 
-  it('say of unknown size and licence that they are not known', async () => {
+  it('state that size and licence are unknown', async () => {
     running.server.engines = [makeEngine({ licence: '', diskMb: 0 })];
     await shown();
     (await find('button', /^Install/)).click();
-    const said = await press('Cancel');
-    expect(said).toContain('Licence: not stated');
-    expect(said).toContain('at least gigabytes');
+    const text = await press('Cancel');
+    expect(text).toContain('Licence: not stated');
+    expect(text).toContain('at least gigabytes');
     expect(running.server.bodyOf('engines/anarci')).toBeUndefined();
   });
 
-  it('are removed after a question that says what stays', async () => {
+  it('are removed after a confirmation that says what is kept', async () => {
     running.server.engines = [makeEngine({ isInstalled: true, hasFiles: true })];
     await shown();
     (await find('button', /^Remove/)).click();
@@ -326,7 +326,7 @@ describe('engines', () => {
     await vi.waitFor(() => expect(running.server.bodyOf('engines/anarci')).toEqual({ action: 'remove' }));
   });
 
-  it('whose installation runs can be cancelled without a question', async () => {
+  it('that are being installed can be cancelled without confirmation', async () => {
     running.server.engines = [makeEngine({ isBusy: true, fraction: 0.5, message: 'Downloading' })];
     await shown();
     (await find('button', /^Cancel/)).click();
@@ -336,8 +336,8 @@ describe('engines', () => {
   });
 });
 
-describe('the service at the foot', () => {
-  it('is chosen there, kept in the settings, and asked at once', async () => {
+describe('the service bar at the bottom', () => {
+  it('selects a service, stores it in the settings, and requests its jobs at once', async () => {
     running.server.profiles = [
       { name: 'embedded', isActive: true, url: null },
       { name: 'lab', isActive: false, url: 'https://lab.example.org' }
@@ -345,7 +345,7 @@ describe('the service at the foot', () => {
     await running.foldnote.profiles.load();
     await userEvent.selectOptions(await find('select', 'Service'), 'lab');
     expect(running.foldnote.profiles.state().chosen).toBe('lab');
-    await vi.waitFor(() => expect(running.server.askedOf('jobs', 'GET')[0]?.path).toContain('profile=lab'));
+    await vi.waitFor(() => expect(running.server.requestsTo('jobs', 'GET')[0]?.path).toContain('profile=lab'));
     await vi.waitFor(async () => expect((await running.registry.get('foldnote:plugin', 'profile')).user).toBe('lab'));
     await running.registry.remove('foldnote:plugin', 'profile');
   });
@@ -360,7 +360,7 @@ function luminoEvent(type: string, data: Readonly<Record<string, unknown>>): Eve
   return Object.assign(new Event(type, { bubbles: true, cancelable: true }), { mimeData });
 }
 
-describe('files from the file browser', () => {
+describe('files dragged from the file browser', () => {
   const FILES = { 'application/x-jupyter-icontents': ['work/a.pdb', 'work/b.pdb'] };
   const send = (type: string): Event & { dropAction?: string } => {
     const event = luminoEvent(type, FILES);
@@ -368,23 +368,23 @@ describe('files from the file browser', () => {
     return event;
   };
 
-  it('are taken where files are in front, which the view announces', async () => {
+  it('are uploaded if the files are shown, and highlight the drop target', async () => {
     await show(CommandIDs.showFiles);
     expect(send('lm-dragover').dropAction).toBe('copy');
     expect(sidebar.hasClass('fn-mod-over')).toBe(true);
     send('lm-dragleave');
     expect(sidebar.hasClass('fn-mod-over')).toBe(false);
-    running.server.instead.set('files/contents', {
+    running.server.overrides.set('files/contents', {
       body: { id: 'u', path: 'a.pdb', receivedBytes: 1, sentBytes: 1, sizeBytes: 1, waiting: null }
     });
     expect(send('lm-drop').defaultPrevented).toBe(true);
-    await vi.waitFor(() => expect(running.server.askedOf('files/contents')).toHaveLength(2));
-    const paths = running.server.askedOf('files/contents').map(each => JSON.parse(each.body) as unknown);
+    await vi.waitFor(() => expect(running.server.requestsTo('files/contents')).toHaveLength(2));
+    const paths = running.server.requestsTo('files/contents').map(each => JSON.parse(each.body) as unknown);
     expect(paths).toContainEqual({ path: 'work/a.pdb', folder: null });
     await vi.waitFor(() => expect(running.foldnote.files.state().uploads).toEqual([]));
   });
 
-  it('are left to others where jobs are in front', () => {
+  it('are ignored if the jobs are shown', () => {
     expect(send('lm-drop').defaultPrevented).toBe(false);
   });
 });
@@ -399,7 +399,7 @@ describe('a drop into a notebook', () => {
     return event.dropAction === 'copy';
   };
 
-  it('on a cell makes a cell below it, which is not run', async () => {
+  it('on a cell inserts a cell below it, which is not run', async () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('a'), new Cell('b')]);
     const target = notebook.content.widgets[0]?.node ?? document.body;
     target.dispatchEvent(luminoEvent('lm-dragover', CELL));
@@ -410,7 +410,7 @@ describe('a drop into a notebook', () => {
     expect(notebook.runs()).toEqual([]);
   });
 
-  it('beside the cells makes a cell at the end', async () => {
+  it('beside the cells appends a cell', async () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('a'), new Cell('b')]);
     drop(notebook.content.node);
     await vi.waitFor(() => expect(notebook.sources()).toEqual(['a', 'b', CELL[CELL_MIME]]));
@@ -422,7 +422,7 @@ describe('a drop into a notebook', () => {
     await vi.waitFor(() => expect(notebook.sources()).toEqual([CELL[CELL_MIME]]));
   });
 
-  it('on an editor, of something else, or beside notebooks is left to others', () => {
+  it('on an editor, of other data, or outside notebooks is ignored', () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('a')]);
     const [cell] = notebook.content.widgets;
     expect(drop(cell?.node.querySelector('.jp-Editor') ?? document.body)).toBe(false);
@@ -431,7 +431,7 @@ describe('a drop into a notebook', () => {
     expect(notebook.sources()).toEqual(['a']);
   });
 
-  it('goes into that notebook where another one had the focus', async () => {
+  it('goes into that notebook even if another one has the focus', async () => {
     const [left, right] = ['left', 'right'].map(source =>
       addNotebook(running.app, running.rendermime, [new Cell(source)])
     );
@@ -441,7 +441,7 @@ describe('a drop into a notebook', () => {
     expect(right?.sources()).toEqual(['right']);
   });
 
-  it('writes over nothing where the notebook gets no cell, and says so', async () => {
+  it('overwrites nothing if no cell can be inserted, and a notice explains why', async () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('precious')]);
     vi.spyOn(notebook.content, 'insert').mockReturnValue();
     drop(notebook.content.node);
@@ -449,7 +449,7 @@ describe('a drop into a notebook', () => {
     expect(notebook.sources()).toEqual(['precious']);
   });
 
-  it('unmarks the cell that the drag leaves', () => {
+  it('no longer highlights a cell that the drag has left', () => {
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('a')]);
     const target = notebook.content.widgets[0]?.node ?? document.body;
     target.dispatchEvent(luminoEvent('lm-dragover', CELL));
@@ -486,7 +486,7 @@ describe('a drag', () => {
   const pointer = (type: string, clientX: number): boolean =>
     document.dispatchEvent(new PointerEvent(type, { bubbles: true, cancelable: true, button: 0, clientX, clientY: 0 }));
 
-  it('begins when the mouse went away from where it was pressed, and carries code and value', async () => {
+  it('starts when the mouse has moved a few pixels, and carries code and value', async () => {
     const onClick = vi.fn();
     dragFrom({ button: 0, clientX: 0, clientY: 0 }, () => DRAGGED, onClick);
     mouse('mousemove', 4);
@@ -505,7 +505,7 @@ describe('a drag', () => {
     expect(onClick).not.toHaveBeenCalled();
   });
 
-  it('that goes nowhere is a click', () => {
+  it('without movement is a click', () => {
     const onClick = vi.fn();
     const find = vi.fn();
     dragFrom({ button: 0, clientX: 0, clientY: 0 }, find, onClick);
@@ -515,15 +515,15 @@ describe('a drag', () => {
     expect([find.mock.calls.length, onClick.mock.calls.length]).toEqual([0, 1]);
   });
 
-  it('does not begin with another button', () => {
+  it('does not start with another mouse button', () => {
     const find = vi.fn();
     dragFrom({ button: 2, clientX: 0, clientY: 0 }, find);
     mouse('mousemove', 50);
     expect(find).not.toHaveBeenCalled();
   });
 
-  it('of selected jobs carries them all, and no value for a file field', async () => {
-    await know(DONE, LIVE);
+  it('of several selected jobs carries all of them, and no value for a file field', async () => {
+    await setJobs(DONE, LIVE);
     running.foldnote.selection.chooseAll(['done', 'live']);
     const row = await find('[role=row]', /^live/);
     row.dispatchEvent(new MouseEvent('mousedown', { bubbles: true, button: 0, clientX: 0, clientY: 0 }));

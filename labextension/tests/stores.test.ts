@@ -76,7 +76,7 @@ describe('files', () => {
     model = new FilesModel(account);
   });
 
-  it('come page by page, each once', async () => {
+  it('are loaded page by page, each once', async () => {
     await model.refresh();
     expect([names(), model.state().hasMore]).toEqual([['f0', 'f1', 'f2'], true]);
     await model.loadMore();
@@ -85,7 +85,7 @@ describe('files', () => {
     expect([names(), model.state().hasMore]).toEqual([account.in(null).map(file => file.fileName), false]);
   });
 
-  it('of the next page are asked for once, however often somebody asks', async () => {
+  it('of the next page are requested once by concurrent calls', async () => {
     await model.refresh();
     account.isHeld = true;
     const asking = [model.loadMore(), model.loadMore()];
@@ -94,7 +94,7 @@ describe('files', () => {
     expect(names()).toEqual(['f0', 'f1', 'f2', 'f3', 'f4', 'f5']);
   });
 
-  it('that cannot be listed leave what was listed, with the reason, until they can', async () => {
+  it('are kept after a failed request, with the reason, until the next successful one', async () => {
     await model.refresh();
     account.fault = new Error('The service is busy.');
     await model.loadMore();
@@ -108,7 +108,7 @@ describe('files', () => {
     expect(model.state().requestError).toBeNull();
   });
 
-  it('that are refused on their way stay with the reason, and go when they are dismissed', async () => {
+  it('whose upload was refused stay listed with the reason until dismissed', async () => {
     await model.upload([new File(['x'], 'a.pdb'), new File(['y'], 'b.pdb')]);
     const { uploads } = model.state();
     expect(uploads.map(({ name, phase, fault }) => [name, phase, fault])).toEqual([
@@ -119,7 +119,7 @@ describe('files', () => {
     expect(model.state().uploads.map(upload => upload.name)).toEqual(['b.pdb']);
   });
 
-  it('of another service are not shown after a late answer of this one', async () => {
+  it('are not shown if a response of the previous service arrives late', async () => {
     account.isHeld = true;
     const asking = model.open('in');
     model.reset();
@@ -128,9 +128,9 @@ describe('files', () => {
     expect(model.state().files).toBeNull();
   });
 
-  it('in front are those of the folder in front, whatever was done before', async () => {
+  it('are those of the current folder after any sequence of operations', async () => {
     for (let seed = 0; seed < 20; seed += 1) {
-      await wander(seed);
+      await runOperations(seed);
       await model.refresh();
       const { folder, requestError } = model.state();
       expect(names()).toEqual(
@@ -143,12 +143,12 @@ describe('files', () => {
     }
   });
 
-  async function wander(seed: number): Promise<void> {
-    const acts: Promise<void>[] = [];
+  async function runOperations(seed: number): Promise<void> {
+    const operations: Promise<void>[] = [];
     for (let step = 0; step < 6; step += 1) {
       account.isHeld = (seed + step) % 3 === 0;
       const what = (seed * 7 + step * 3) % 5;
-      acts.push(
+      operations.push(
         what === 0
           ? model.open('in')
           : what === 1
@@ -161,11 +161,11 @@ describe('files', () => {
       );
       account.release();
     }
-    await Promise.all(acts);
+    await Promise.all(operations);
   }
 });
 
-it('members’ jobs of a service that was left are not shown, nor is its fault', async () => {
+it('members’ jobs of the previous service are not shown, nor is its error', async () => {
   const answers: ((page: OlderResponse) => void)[] = [];
   const refusals: ((error: Error) => void)[] = [];
   const model = new MembersModel({
@@ -205,7 +205,7 @@ function someJobs(random: Random) {
 const NAMING = { toolName: (type: string) => type.toUpperCase(), now: Date.parse('2026-11-21T12:00:00Z') };
 
 describe('rows', () => {
-  it('hold every job once in every order and grouping, and no key twice', () => {
+  it('contain every job once in every order and grouping, and no key twice', () => {
     forSeeds(random => {
       const jobs = someJobs(random);
       const choices = { ...DEFAULT_CHOICES, sort: random.pick(SORTS), grouping: random.pick(GROUPS) };
@@ -217,7 +217,7 @@ describe('rows', () => {
     });
   });
 
-  it('of folded groups are gone, and their heads stay', () => {
+  it('of collapsed groups are hidden, and their headings stay', () => {
     forSeeds(random => {
       const jobs = someJobs(random);
       const choices = { ...DEFAULT_CHOICES, grouping: random.pick(GROUPS.slice(1)) };
@@ -231,7 +231,7 @@ describe('rows', () => {
     });
   });
 
-  it('in a state are those that are counted for it', () => {
+  it('filtered by state are as many as are counted for it', () => {
     forSeeds(random => {
       const jobs = someJobs(random);
       const counts = countStates(jobs);
@@ -243,7 +243,7 @@ describe('rows', () => {
     });
   });
 
-  it('without a score or a duration stand last in their order', () => {
+  it('of jobs without a score come last when sorted by score', () => {
     forSeeds(random => {
       const jobs = someJobs(random);
       const rows = listRows(
@@ -256,7 +256,7 @@ describe('rows', () => {
     });
   });
 
-  it('are found by any part of a name, whatever it is made of', () => {
+  it('are found by any part of a name, whatever its characters', () => {
     forSeeds(random => {
       const jobs = someJobs(random);
       for (const { jobName } of jobs) {
@@ -268,7 +268,7 @@ describe('rows', () => {
   });
 });
 
-it('a selection holds only jobs that are there, whatever goes and is chosen meanwhile', () => {
+it('a selection contains only existing jobs after any sequence of selections and removals', () => {
   forSeeds(random => {
     const selection = new Selection();
     let order = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -291,7 +291,7 @@ it('a selection holds only jobs that are there, whatever goes and is chosen mean
 describe('tags', () => {
   const WORDS = ['lead', 'old', 'a b', 'é'];
 
-  it('become what a person wrote, and no others change', () => {
+  it('are changed as entered, and other tags are kept', () => {
     forSeeds(random => {
       const jobs = Array.from({ length: 1 + random.below(4) }, () => makeJob({ tags: random.some(WORDS) }));
       const wanted = readTags(random.some(WORDS).join(random.pick([',', ' , ', ',,'])));
@@ -305,7 +305,7 @@ describe('tags', () => {
     });
   });
 
-  it('are read back as they were written', () => {
+  it('are unchanged after being joined and read again', () => {
     forSeeds(random => {
       const tags = readTags(random.text(30));
       expect(readTags(tags.join(', '))).toEqual(tags);

@@ -26,7 +26,7 @@ describe('the style sheets', () => {
     expect([styles.areStylesSettled(), loads]).toEqual([true, 1]);
   });
 
-  it('keep no view waiting when they cannot be loaded, and are requested again', async () => {
+  it('do not block views if they cannot be loaded, and are requested again', async () => {
     const complaint = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const styles = await import('../src/styles');
     fails = true;

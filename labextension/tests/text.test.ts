@@ -8,13 +8,13 @@ import { makeJob } from './records';
 import { forSeeds } from './random';
 
 describe('a long name', () => {
-  it('is split so that its end can stay in sight, and a short one is not', () => {
+  it('is split so that its end stays visible, and a short one is not', () => {
     expect(splitEnd('pembrolizumab_variant_017')).toEqual(['pembrolizumab_v', 'ariant_017']);
     expect(splitEnd('trastuzumab-fv')).toEqual(['trastuzumab-fv', '']);
     expect(splitEnd(`${'a'.repeat(20)}👩‍🔬${'b'.repeat(9)}`)[1]).toBe(`👩‍🔬${'b'.repeat(9)}`);
   });
 
-  it('loses nothing', () => {
+  it('loses no characters', () => {
     forSeeds(random => {
       const text = random.text(60);
       expect(splitEnd(text).join('')).toBe(text);
@@ -22,7 +22,7 @@ describe('a long name', () => {
   });
 });
 
-describe('code in a sentence', () => {
+describe('splitCode', () => {
   it.each([
     ['Run `foldnote doctor` first.', ['Run ', '`foldnote doctor`', ' first.']],
     ['`a` and\n`b`', ['`a`', ' and ', '`b`']],
@@ -30,7 +30,7 @@ describe('code in a sentence', () => {
     ['``', ['``']],
     ['<b>`<i>`\u202e', ['<b>', '`<i>`', '\ufffd']],
     ['', []]
-  ])('is what stands between backticks: %s', (text, expected) => {
+  ])('finds code between backticks: %s', (text, expected) => {
     const parts = splitCode(text).map(part => (part.isCode ? `\`${part.text}\`` : part.text));
     expect(parts).toEqual(expected);
     expect(plainSentence(text)).toBe(
@@ -40,7 +40,7 @@ describe('code in a sentence', () => {
     );
   });
 
-  it('loses nothing but its marks', () => {
+  it('loses no characters except for backticks', () => {
     forSeeds(random => {
       const text = random.text(40).replace(/[\r\n]+/g, ' ');
       expect(plainSentence(text).replaceAll('`', '')).toBe(visibleText(text).replaceAll('`', ''));
@@ -48,18 +48,18 @@ describe('code in a sentence', () => {
   });
 });
 
-describe('a text from elsewhere', () => {
-  it('shows what it hides', () => {
+describe('visibleText', () => {
+  it('replaces hidden characters', () => {
     expect(visibleText('a\u0000b\u202ec\u200bd\u2028e\r\n')).toBe('a\ufffdb\ufffdc\ufffdd\ufffde\ufffd\ufffd');
   });
 
-  it('stays as it is where everything can be seen', () => {
+  it('leaves visible characters unchanged', () => {
     for (const text of ['trastuzumab', 'Fv–1 (β)', '漢字', '🧬', 'a b']) {
       expect(visibleText(text)).toBe(text);
     }
   });
 
-  it('is read the same when it is shown twice', () => {
+  it('is idempotent', () => {
     forSeeds(random => {
       const shown = visibleText(random.text(40));
       expect(visibleText(shown)).toBe(shown);
@@ -70,21 +70,21 @@ describe('a text from elsewhere', () => {
     [new Error('Gone.'), 'Gone.'],
     ['plain', 'plain'],
     [null, 'null']
-  ])('says what went wrong: %o', (error, sentence) => {
+  ])('messageOf returns the message: %o', (error, sentence) => {
     expect(messageOf(error)).toBe(sentence);
   });
 });
 
-describe('words', () => {
-  it('take their values, and keep a sign without one', () => {
+describe('the fallback translation', () => {
+  it('inserts values, and keeps a placeholder without one', () => {
     expect(PLAIN.__('%2 of %1, %3', 'a', 'b')).toBe('b of a, %3');
   });
 
-  it('agree with the number', () => {
+  it('selects singular or plural', () => {
     expect([0, 1, 2].map(count => PLAIN._n('%1 job', '%1 jobs', count))).toEqual(['0 jobs', '1 job', '2 jobs']);
   });
 
-  it('do not read a value as a sign', () => {
+  it('does not interpret a value as a placeholder', () => {
     expect(PLAIN.__('%1 and %2', '%2', 'b')).toBe('%2 and b');
   });
 });
@@ -92,29 +92,29 @@ describe('words', () => {
 describe('a score', () => {
   const scored = (score: Record<string, number | string | null>) => findScore(makeJob({ score }));
 
-  it('is the most telling of the known metrics, whatever its spelling', () => {
+  it('is the most informative of the known metrics, whatever its spelling', () => {
     expect(scored({ ptm: 0.5, 'ranking-score': 0.9 })).toMatchObject({ name: 'ranking score', value: 0.9 });
     expect(scored({ Mean_pLDDT: 88 })).toMatchObject({ name: 'mean pLDDT', value: 88 });
   });
 
-  it('is not a count, a time or a text', () => {
+  it('is never a count, a time or a text', () => {
     expect(scored({ residues: 120, seconds: 3, verdict: 'good' })).toBeNull();
     expect(findScore(makeJob({ score: null }))).toBeNull();
   });
 
-  it('of an unknown program counts where it calls itself one', () => {
+  it('of an unknown metric is recognised by its name', () => {
     const score = scored({ 'my-confidence': 3 });
     expect(score).toMatchObject({ name: 'my-confidence', higher: null });
   });
 
-  it('is written with three digits and a short name', () => {
+  it('is formatted with three digits and a short name', () => {
     expect(formatScore({ name: 'pTM', value: 0.87123, higher: true, rank: 0 })).toBe('pTM 0.871');
     expect(formatScore({ name: 'a very long score name', value: 1e-7, higher: null, rank: 0 })).toBe(
       'a very long s… 1e-7'
     );
   });
 
-  it('compares within one metric only, the better one first', () => {
+  it('is compared within its metric, the better one first', () => {
     const energy = [-7, -9.5, -8].flatMap(value => scored({ affinity: value }) ?? []);
     expect(energy.sort(compareScores).map(score => score.value)).toEqual([-9.5, -8, -7]);
     const confidence = [0.2, 0.9].flatMap(value => scored({ iptm: value }) ?? []);
@@ -124,14 +124,14 @@ describe('a score', () => {
 });
 
 describe('states', () => {
-  it('are each in the table, in the order of a life', () => {
+  it('are all in the table, in the order in which a job passes through them', () => {
     expect(STATES.map(row => row.state)).toEqual(['queued', 'running', 'complete', 'stopped', 'failed']);
     for (const row of STATES) {
       expect(stateRow(row.state)).toBe(row);
     }
   });
 
-  it('tell whether a job can still change', () => {
+  it('determine whether a job can still change', () => {
     const jobs = (['In Queue', 'Running', 'Complete', 'Stopped'] as const).map(status => makeJob({ status }));
     expect(jobs.map(isLive)).toEqual([true, true, false, false]);
     expect(jobs.map(shownState)).toEqual(['queued', 'running', 'complete', 'stopped']);
@@ -142,7 +142,7 @@ describe('states', () => {
 describe('tags', () => {
   const ALL = ['a', 'b', 'c', 'd'];
 
-  it('that are changed are afterwards what was wanted of what jobs have in common', () => {
+  it('that jobs have in common are as requested after a change', () => {
     forSeeds(random => {
       const jobs = Array.from({ length: 1 + random.below(4) }, () => makeJob({ tags: random.some(ALL) }));
       const wanted = random.some(ALL);
@@ -153,14 +153,14 @@ describe('tags', () => {
     });
   });
 
-  it('of one job only are left alone when several are tagged', () => {
+  it('of a single job are kept when several jobs are tagged', () => {
     const [first, second] = [makeJob({ tags: ['a', 'own'] }), makeJob({ tags: ['a'] })];
     const { added, removed } = changeTags([first, second], ['new']);
     expect(mergeTags(first.tags ?? [], added, removed)).toEqual(['new', 'own']);
     expect(mergeTags(second.tags ?? [], added, removed)).toEqual(['new']);
   });
 
-  it('are read between commas, without spaces around', () => {
+  it('are separated by commas, without surrounding spaces', () => {
     expect(readTags(' , a  b ,\tc,a b,')).toEqual(['a b', 'c']);
     expect(readTags('')).toEqual([]);
   });

@@ -36,23 +36,23 @@ describe.each(CHANGES)('in %s around %s', (zone, change) => {
   const turn = Date.parse(change);
   const hours = Array.from({ length: 97 }, (_, hour) => turn + (hour - 48) * 3_600_000);
 
-  it('calls each day by its name', () => {
+  it('names each day correctly', () => {
     process.env.TZ = zone;
     for (const time of hours) {
       const now = turn + 30 * 3_600_000;
       const days = calendarDay(zone, now) - calendarDay(zone, time);
-      const told = formatDay(new Date(time).toISOString(), now);
+      const label = formatDay(new Date(time).toISOString(), now);
       const isLeftOut = zone === 'Pacific/Apia' && days === 2 && change.startsWith('2011');
       const expected = days === 0 ? 'Today' : days === 1 || isLeftOut ? 'Yesterday' : null;
       if (expected) {
-        expect(told).toBe(expected);
+        expect(label).toBe(expected);
       } else {
-        expect(told).not.toMatch(/Today|Yesterday/);
+        expect(label).not.toMatch(/Today|Yesterday/);
       }
     }
   });
 
-  it('shows the moment that clocks there show', () => {
+  it('shows the local time', () => {
     process.env.TZ = zone;
     for (const time of hours) {
       const expected = new Date(time).toLocaleString(undefined, { timeZone: zone });
@@ -60,7 +60,7 @@ describe.each(CHANGES)('in %s around %s', (zone, change) => {
     }
   });
 
-  it('knows no zones in ages and durations', () => {
+  it('computes ages and durations independently of the time zone', () => {
     process.env.TZ = zone;
     const created = new Date(turn - 1_800_000).toISOString();
     const job = makeJob({
@@ -73,8 +73,8 @@ describe.each(CHANGES)('in %s around %s', (zone, change) => {
   });
 });
 
-describe('the end of a run', () => {
-  it('is a time of today, else has its date, and its year if that is another one', () => {
+describe('formatClock', () => {
+  it('returns the time today, otherwise the date, with the year if it differs', () => {
     process.env.TZ = 'UTC';
     const now = Date.parse('2026-11-21T18:00:00Z');
     expect(formatClock('2026-11-21T14:05:10Z', now)).toMatch(/^0?2:05|14:05/);
@@ -85,15 +85,15 @@ describe('the end of a run', () => {
   });
 });
 
-describe('the time in the queue', () => {
+describe('queueSeconds', () => {
   const now = Date.parse('2026-11-21T10:01:00Z');
 
-  it('ends with the start of the run, and grows until then', () => {
+  it('grows until the start of the run', () => {
     expect(queueSeconds(makeJob(), now)).toBe(5);
     expect(queueSeconds(makeJob({ status: 'In Queue', started: null }), now)).toBe(60);
   });
 
-  it('is unknown for a job that was stopped before it started', () => {
+  it('is null for a job that was stopped before it started', () => {
     expect(queueSeconds(makeJob({ status: 'Stopped', started: null }), now)).toBeNull();
     expect(queueSeconds(makeJob({ created: null }), now)).toBeNull();
   });

@@ -23,7 +23,7 @@ describe('TitleCount', () => {
     vi.restoreAllMocks();
   });
 
-  it('adds up what happened while nobody looked, and is cleared by looking', async () => {
+  it('adds up events while the page has no focus, and is cleared by focus', async () => {
     count.add(0);
     expect(document.title).toBe('first.ipynb - JupyterLab');
     count.add(1);
@@ -39,13 +39,13 @@ describe('TitleCount', () => {
     expect(await settledTitle()).toBe('(1) first.ipynb - JupyterLab');
   });
 
-  it('counts nothing while somebody looks', () => {
+  it('counts nothing while the page has the focus', () => {
     isFocused = true;
     count.add(2);
     expect(document.title).toBe('first.ipynb - JupyterLab');
   });
 
-  it('stands once before whatever title JupyterLab sets meanwhile', async () => {
+  it('appears once before any title that JupyterLab sets meanwhile', async () => {
     count.add(2);
     document.title = '(2) second.ipynb - JupyterLab';
     expect(await settledTitle()).toBe('(2) second.ipynb - JupyterLab');

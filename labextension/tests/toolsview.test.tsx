@@ -19,21 +19,21 @@ const ADVICE: AdviceResponse = {
   summary: 'Docking.'
 };
 
-describe('the question box', () => {
-  function box(acts: Partial<AdviceBoxProps> = {}): HTMLTextAreaElement {
+describe('AdviceBox', () => {
+  function box(handlers: Partial<AdviceBoxProps> = {}): HTMLTextAreaElement {
     render(
       <AdviceBox
         advise={() => Promise.resolve(ADVICE)}
         toolName={type => type.toUpperCase()}
         canRun={type => type === 'vina'}
         onChoose={vi.fn()}
-        {...acts}
+        {...handlers}
       />
     );
     return screen.getByRole('textbox', { name: 'Describe your task' });
   }
 
-  it('asks with Enter what was typed, and lists tools with their reasons', async () => {
+  it('submits the prompt with Enter, and lists tools with reasons', async () => {
     const advise = vi.fn(() => Promise.resolve(ADVICE));
     const onChoose = vi.fn();
     const field = box({ advise, onChoose });
@@ -45,7 +45,7 @@ describe('the question box', () => {
     expect(onChoose).toHaveBeenCalledWith('vina');
   });
 
-  it('takes Shift+Enter as a new line', async () => {
+  it('inserts a new line with Shift+Enter', async () => {
     const advise = vi.fn(() => Promise.resolve(ADVICE));
     const field = box({ advise });
     await userEvent.type(field, 'a{Shift>}{Enter}{/Shift}b');
@@ -53,7 +53,7 @@ describe('the question box', () => {
     expect(advise).not.toHaveBeenCalled();
   });
 
-  it('asks nothing while nothing is typed', async () => {
+  it('does not submit a blank prompt', async () => {
     const advise = vi.fn(() => Promise.resolve(ADVICE));
     const field = box({ advise });
     expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Ask' }).disabled).toBe(true);
@@ -61,7 +61,7 @@ describe('the question box', () => {
     expect(advise).not.toHaveBeenCalled();
   });
 
-  it('asks once at a time, by key as by mouse', async () => {
+  it('allows one request at a time', async () => {
     const advise = vi.fn(() => new Promise<AdviceResponse>(() => undefined));
     const field = box({ advise });
     await userEvent.type(field, 'dock{Enter}{Enter}');
@@ -70,7 +70,7 @@ describe('the question box', () => {
     expect(advise).toHaveBeenCalledOnce();
   });
 
-  it('says why there is no recommendation, and forgets that with the next answer', async () => {
+  it('shows why the request failed, until the next response', async () => {
     let isDown = true;
     const advise = () => (isDown ? Promise.reject(new Error('The service is busy.')) : Promise.resolve(ADVICE));
     const field = box({ advise });
@@ -82,7 +82,7 @@ describe('the question box', () => {
     expect(screen.queryByText('The service is busy.')).toBeNull();
   });
 
-  it('shows no answer to an older question beside the fault of a newer one', async () => {
+  it('hides the previous recommendation if a later request fails', async () => {
     let isDown = false;
     const advise = () => (isDown ? Promise.reject(new Error('The service is busy.')) : Promise.resolve(ADVICE));
     const field = box({ advise });
@@ -94,7 +94,7 @@ describe('the question box', () => {
     expect(screen.queryByText('Docking.')).toBeNull();
   });
 
-  it('says what to write where no tool fits', async () => {
+  it('suggests what to write if no tool is recommended', async () => {
     const field = box({ advise: () => Promise.resolve({ tools: [], abstain: true, summary: '' }) });
     await userEvent.type(field, 'make coffee{Enter}');
     expect(await screen.findByText('No tool is recommended.')).toBeTruthy();
@@ -124,8 +124,8 @@ const TOOLS = [
   makeTool({ type: 'zed', displayName: 'Zed', available: false, unavailableReason: 'No engine.' })
 ];
 
-describe('the catalog', () => {
-  const view = (state: Partial<ToolsState> = {}, acts: Partial<ToolsViewProps> = {}): ReactElement => (
+describe('ToolsView', () => {
+  const view = (state: Partial<ToolsState> = {}, handlers: Partial<ToolsViewProps> = {}): ReactElement => (
     <ToolsView
       state={{ tools: TOOLS, service: SERVICE, isLoading: false, connectionError: null, ...state }}
       toolName={type => type}
@@ -133,12 +133,12 @@ describe('the catalog', () => {
       onRetry={vi.fn()}
       advise={() => Promise.resolve(ADVICE)}
       describe={() => Promise.resolve(FACTS)}
-      {...acts}
+      {...handlers}
     />
   );
   const fold = (name: string): HTMLElement => screen.getByRole('button', { name, expanded: false });
 
-  it('opens one tool at a time, with what it takes, gives and whom to cite', async () => {
+  it('expands one tool at a time, with its inputs, outputs and citation', async () => {
     const { container } = render(view());
     await userEvent.click(fold('Vina'));
     await screen.findByText('receptor');
@@ -154,7 +154,7 @@ describe('the catalog', () => {
     expect(container.querySelectorAll('.fn-ToolFacts')).toHaveLength(1);
   });
 
-  it('has the whole text on a tool that cannot run, with its commands as code', async () => {
+  it('shows the full texts of an unavailable tool when expanded, with commands as code', async () => {
     const sentence = `${'It needs a program of your own that is not here. '.repeat(9)}Run \`foldnote engines\`.`;
     const lost = makeTool({ ...TOOLS[1], description: 'It designs. '.repeat(40), unavailableReason: sentence });
     const { container } = render(view({ tools: [...TOOLS.slice(0, 1), lost] }));
@@ -169,7 +169,7 @@ describe('the catalog', () => {
     expect(text()?.hasAttribute('title')).toBe(false);
   });
 
-  it('shows the first settings of a tool that requires none', async () => {
+  it('shows the first settings of a tool without required ones', async () => {
     const inputs = ['a', 'b', 'c', 'd', 'e'].map(name => input(name, false));
     render(view({}, { describe: () => Promise.resolve({ ...FACTS, inputs }) }));
     await userEvent.click(fold('Vina'));
@@ -180,14 +180,14 @@ describe('the catalog', () => {
     expect(screen.queryByText('d')).toBeNull();
   });
 
-  it('says why the facts of a tool cannot be had, and what else is known', async () => {
+  it('shows why the details of a tool cannot be loaded, and what the catalog contains', async () => {
     render(view({}, { describe: () => Promise.reject(new Error('The service does not say.')) }));
     await userEvent.click(fold('Vina'));
     expect(await screen.findByText('The service does not say.')).toBeTruthy();
     expect(screen.getAllByText('Docking')).toHaveLength(2);
   });
 
-  it('links no identifier that is none', async () => {
+  it('does not link an invalid DOI', async () => {
     const citation = { text: 'Somebody', doi: 'javascript:alert(1)' };
     render(view({}, { describe: () => Promise.resolve({ ...FACTS, citation }) }));
     await userEvent.click(fold('Vina'));
@@ -195,7 +195,7 @@ describe('the catalog', () => {
     expect(screen.queryByRole('link')).toBeNull();
   });
 
-  it('opens and shows the tool that was recommended', async () => {
+  it('expands a recommended tool and scrolls to it', async () => {
     const scrolled = vi.spyOn(Element.prototype, 'scrollIntoView');
     render(view());
     await userEvent.type(screen.getByRole('textbox', { name: 'Describe your task' }), 'dock{Enter}');
@@ -204,7 +204,7 @@ describe('the catalog', () => {
     expect(scrolled.mock.instances.map(node => (node as unknown as Element).id)).toContain('fn-tool-vina');
   });
 
-  it('hides the question and unfolds all tools while it is searched', async () => {
+  it('hides the prompt and expands all sections during a search', async () => {
     render(view());
     await userEvent.type(screen.getByRole('textbox', { name: 'Search tools' }), 'vin');
     expect(screen.queryByRole('textbox', { name: 'Describe your task' })).toBeNull();
@@ -216,13 +216,13 @@ describe('the catalog', () => {
     expect(screen.getByText('Vina')).toBeTruthy();
   });
 
-  it('counts the tools of each part', () => {
+  it('counts the tools of each section', () => {
     render(view());
     const titles = screen.getAllByRole('heading', { level: 3 }).map(title => title.textContent);
     expect(titles).toEqual(['Run on this computer 1', 'Not available on this computer 1']);
   });
 
-  it('tells what can be installed from what runs with a program of one’s own', () => {
+  it('separates installable tools from those that run with the user’s own program', () => {
     const engine = makeToolEngine({ name: 'alphaflow', method: 'AlphaFlow', kind: 'adapter' });
     const vina = makeTool({ type: 'vina', available: false, engine: { ...engine, kind: 'genuine' } });
     const alphaflow = makeTool({ type: 'alphaflow', displayName: 'AlphaFlow', available: false, engine });
@@ -231,7 +231,7 @@ describe('the catalog', () => {
     expect(titles).toEqual(['Can be installed 1', 'Run with your own copy of the program 1']);
   });
 
-  it('says that it asks, that there is nothing, and that nobody answers', () => {
+  it('shows that it is loading, that there are no tools, or that the server does not respond', () => {
     const onRetry = vi.fn();
     const { rerender } = render(view({ tools: null, service: null, isLoading: true }));
     expect(screen.getByText('Loading tools')).toBeTruthy();
@@ -243,7 +243,7 @@ describe('the catalog', () => {
   });
 });
 
-describe('a long list', () => {
+describe('VirtualRows', () => {
   const HEIGHT = 40;
   const many = (count: number) => Array.from({ length: count }, (_, at) => ({ key: `k${at}`, estimate: HEIGHT }));
 
@@ -279,7 +279,7 @@ describe('a long list', () => {
     await act(() => new Promise(resolve => requestAnimationFrame(() => resolve(undefined))));
   }
 
-  it('holds the rows in sight, and room for all the others', async () => {
+  it('renders the visible rows, and empty space for the others', async () => {
     render(list(many(1000), { current: null }));
     expect(shown()[0]).toBe('k0');
     await scrollTo(20_000);
@@ -291,7 +291,7 @@ describe('a long list', () => {
     expect(before + shown().length * HEIGHT + after).toBe(1000 * HEIGHT);
   });
 
-  it('tells that its end is near, again when it has grown, and not far from the end', async () => {
+  it('reports that its end is near, again after it has grown, but not far from its end', async () => {
     const onEnd = vi.fn();
     const handle = { current: null };
     const { rerender } = render(list(many(1000), handle, onEnd));
@@ -302,7 +302,7 @@ describe('a long list', () => {
     expect(onEnd).toHaveBeenCalledTimes(2);
   });
 
-  it('scrolls to a row only when that is out of sight', () => {
+  it('scrolls to a row only if it is not visible', () => {
     const handle: { current: VirtualHandle | null } = { current: null };
     render(list(many(1000), handle));
     handle.current?.reveal(3);
@@ -312,7 +312,7 @@ describe('a long list', () => {
     expect(handle.current?.pageRows()).toBe(14);
   });
 
-  it('keeps what a reader looks at in its place when rows come above it', async () => {
+  it('keeps visible rows in place when rows are added above', async () => {
     const handle = { current: null };
     const { rerender } = render(list(many(1000), handle));
     await scrollTo(20_000);
@@ -321,7 +321,7 @@ describe('a long list', () => {
     expect(grid().scrollTop).toBe(20_000 + HEIGHT);
   });
 
-  it('shows new rows to a reader at the top', () => {
+  it('shows new rows when scrolled to the top', () => {
     const handle = { current: null };
     const { rerender } = render(list(many(10), handle));
     rerender(list([{ key: 'new', estimate: HEIGHT }, ...many(10)], handle));
@@ -329,7 +329,7 @@ describe('a long list', () => {
     expect(shown()[0]).toBe('new');
   });
 
-  it('of nothing is its foot', () => {
+  it('renders only the footer without rows', () => {
     render(list([], { current: null }));
     expect(grid().textContent).toBe('foot');
   });

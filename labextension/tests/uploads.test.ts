@@ -5,38 +5,38 @@ import { FilesModel, type FilesSource } from '../src/models/files/files';
 /** The server's side of uploads, with a line that can be cut and a service that can refuse. */
 class Server implements FilesSource {
   readonly received = new Map<string, number>();
-  readonly asked: string[] = [];
-  readonly passed: string[] = [];
-  cuts = 0;
+  readonly requests: string[] = [];
+  readonly forwarded: string[] = [];
+  disconnects = 0;
   /** Why the service is waited for, a question each. */
   readonly outages: string[] = [];
   refusal: string | null = null;
-  /** Called with what is asked, before it is answered. */
-  onAsk: (what: string) => void = () => undefined;
+  /** Called with each request, before the response. */
+  onRequest: (what: string) => void = () => undefined;
 
   beginUpload(file: File, folder: string | null): Promise<UploadResponse> {
     const id = `${folder ?? ''}/${file.name}`;
-    this.ask(`begin ${id}`);
+    this.record(`begin ${id}`);
     this.received.set(id, this.received.get(id) ?? 0);
     return this.answer(id, file.size);
   }
 
   sendPiece(id: string, offset: number, piece: Blob, onProgress: (bytes: number) => void): Promise<UploadResponse> {
-    this.ask(`piece ${offset}`);
+    this.record(`piece ${offset}`);
     if (!this.received.has(id)) {
       throw new LabRequestError('Unknown.', 404);
     }
     this.received.set(id, offset + piece.size);
     onProgress(piece.size);
-    if (this.cuts > 0) {
-      this.cuts -= 1;
+    if (this.disconnects > 0) {
+      this.disconnects -= 1;
       throw new LabRequestError('Lost.', 0);
     }
     return this.answer(id, 10);
   }
 
   finishUpload(id: string): Promise<UploadResponse> {
-    this.ask('finish');
+    this.record('finish');
     const reason = this.outages.shift();
     if (reason !== undefined) {
       return this.answer(id, 10).then(answer => ({ ...answer, waiting: reason }));
@@ -44,22 +44,22 @@ class Server implements FilesSource {
     if (this.refusal !== null) {
       throw new LabRequestError(this.refusal, 413);
     }
-    this.passed.push(id);
+    this.forwarded.push(id);
     return this.answer(id, 10, id);
   }
 
   cancelUpload(id: string): Promise<void> {
-    this.ask(`drop ${id}`);
+    this.record(`drop ${id}`);
     return Promise.resolve();
   }
 
   /** Whether lists of files are answered later. */
-  isHeld = false;
+  isWithheld = false;
   release: () => void = () => undefined;
 
   async files(folder: string | null): Promise<FilesResponse> {
-    this.ask(`files ${folder ?? ''}`);
-    if (this.isHeld) {
+    this.record(`files ${folder ?? ''}`);
+    if (this.isWithheld) {
       await new Promise<void>(go => (this.release = go));
     }
     const file = { fileId: '1', fileName: 'a', folder, isFolder: false } as FileRecord;
@@ -67,7 +67,7 @@ class Server implements FilesSource {
   }
 
   uploadContents(path: string, folder: string | null): Promise<UploadResponse> {
-    this.ask(`contents ${folder ?? ''} ${path}`);
+    this.record(`contents ${folder ?? ''} ${path}`);
     return this.answer(path, 10);
   }
 
@@ -76,9 +76,9 @@ class Server implements FilesSource {
 
   withFixedProfile = (): this => this;
 
-  private ask(what: string): void {
-    this.asked.push(what);
-    this.onAsk(what);
+  private record(what: string): void {
+    this.requests.push(what);
+    this.onRequest(what);
   }
 
   private answer(id: string, sizeBytes: number, path: string | null = null): Promise<UploadResponse> {
@@ -103,69 +103,69 @@ function make(): { server: Server; files: FilesModel; phases: string[] } {
   return { server, files, phases };
 }
 
-it('a file is sent in pieces into the folder in front, and passed on', async () => {
+it('a file is uploaded in chunks to the current folder, and passed on to the service', async () => {
   const { server, files, phases } = make();
   await files.open('targets');
   await files.upload([FILE]);
-  expect(server.passed).toEqual(['targets/a']);
-  expect(server.asked.filter(each => each.startsWith('piece'))).toEqual(['piece 0', 'piece 4', 'piece 8']);
+  expect(server.forwarded).toEqual(['targets/a']);
+  expect(server.requests.filter(each => each.startsWith('piece'))).toEqual(['piece 0', 'piece 4', 'piece 8']);
   expect(phases).toContain('sending 0.8');
   expect(phases).toContain('passing ?');
   expect(files.state().uploads).toEqual([]);
 });
 
-it('a broken connection is waited for, and what arrived is not sent again', async () => {
+it('after a lost connection the upload resumes, and received chunks are not sent again', async () => {
   const { server, files, phases } = make();
-  server.cuts = 1;
+  server.disconnects = 1;
   await files.upload([FILE]);
   expect(phases).toContain('waiting ?');
-  expect(server.asked.filter(each => each.startsWith('piece'))).toEqual(['piece 0', 'piece 4', 'piece 8']);
-  expect(server.passed).toHaveLength(1);
+  expect(server.requests.filter(each => each.startsWith('piece'))).toEqual(['piece 0', 'piece 4', 'piece 8']);
+  expect(server.forwarded).toHaveLength(1);
 });
 
-it.each([0, 424, 503])('a Jupyter server that is away (%i) is waited for', async status => {
+it.each([0, 424, 503])('the upload waits for a Jupyter server that is unavailable (status %i)', async status => {
   const { server, files } = make();
   let isAway = true;
-  server.onAsk = what => {
+  server.onRequest = what => {
     if (what === 'piece 4' && isAway) {
       isAway = false;
       throw new LabRequestError('Away.', status);
     }
   };
   await files.upload([FILE]);
-  expect(server.asked.filter(each => each === 'piece 0')).toHaveLength(1);
-  expect(server.passed).toHaveLength(1);
+  expect(server.requests.filter(each => each === 'piece 0')).toHaveLength(1);
+  expect(server.forwarded).toHaveLength(1);
 });
 
-it('a restarted Jupyter server that has lost it gets the whole again, and the reader is told why', async () => {
+it('the whole file is sent again if the Jupyter server has lost the upload, and the reason is shown', async () => {
   const { server, files } = make();
   const reasons: (string | null | undefined)[] = [];
   files.changed.connect(() => reasons.push(files.state().uploads[0]?.reason));
   let isForgotten = false;
-  server.onAsk = what => {
+  server.onRequest = what => {
     if (what === 'piece 8' && !isForgotten) {
       isForgotten = true;
       server.received.clear();
     }
   };
   await files.upload([FILE]);
-  expect(server.asked.filter(each => each === 'piece 0')).toHaveLength(2);
+  expect(server.requests.filter(each => each === 'piece 0')).toHaveLength(2);
   expect(reasons.some(each => each?.includes('lost the upload'))).toBe(true);
-  expect(server.passed).toHaveLength(1);
+  expect(server.forwarded).toHaveLength(1);
 });
 
-it('a service that is gone is waited for, and the page sends nothing again', async () => {
+it('the server waits for an unavailable service, and the page sends nothing again', async () => {
   const { server, files } = make();
   server.outages.push('Gone.', 'Gone.');
   const reasons = new Set<string | null>();
   files.changed.connect(() => files.state().uploads.forEach(upload => reasons.add(upload.reason)));
   await files.upload([FILE]);
   expect(reasons).toEqual(new Set([null, 'Gone.']));
-  expect(server.asked.filter(each => each.startsWith('piece'))).toHaveLength(3);
-  expect(server.passed).toHaveLength(1);
+  expect(server.requests.filter(each => each.startsWith('piece'))).toHaveLength(3);
+  expect(server.forwarded).toHaveLength(1);
 });
 
-it('a refusal is shown, and the next attempt sends only what is missing', async () => {
+it('a refusal is shown, and a retry sends only missing chunks', async () => {
   const { server, files } = make();
   server.refusal = 'The file is too large.';
   await files.upload([FILE]);
@@ -173,38 +173,40 @@ it('a refusal is shown, and the next attempt sends only what is missing', async 
   expect(upload).toMatchObject({ phase: 'failed', fault: 'The file is too large.' });
   server.refusal = null;
   await files.retry(upload?.id ?? 0);
-  expect(server.asked.filter(each => each.startsWith('piece'))).toHaveLength(3);
+  expect(server.requests.filter(each => each.startsWith('piece'))).toHaveLength(3);
   expect(files.state().uploads).toEqual([]);
 });
 
-it('an upload that is given up while it waits is dropped at the server', async () => {
+it('an upload cancelled while waiting is deleted at the server', async () => {
   const server = new Server();
   const files = new FilesModel(server, [1_000_000], 4);
-  server.cuts = 1;
+  server.disconnects = 1;
   const work = files.upload([FILE]);
   await vi.waitUntil(() => files.state().uploads[0]?.phase === 'waiting', 30_000);
   files.dismiss(files.state().uploads[0]?.id ?? 0);
   await work;
-  expect(server.asked).toContain('drop /a');
-  expect(server.passed).toEqual([]);
+  expect(server.requests).toContain('drop /a');
+  expect(server.forwarded).toEqual([]);
   expect(files.state().uploads).toEqual([]);
 });
 
-it.each(['begin /a', 'piece 4'])('an upload that is given up during “%s” sends nothing more', async when => {
+it.each(['begin /a', 'piece 4'])('an upload cancelled during “%s” sends no more chunks', async when => {
   const { server, files } = make();
-  server.onAsk = what => {
+  server.onRequest = what => {
     if (what === when) {
       files.dismiss(files.state().uploads[0]?.id ?? 0);
     }
   };
   await files.upload([FILE]);
-  expect(server.asked.slice(server.asked.indexOf(when) + 1).filter(each => /piece|finish/.test(each))).toEqual([]);
-  expect(server.asked).toContain('drop /a');
+  expect(server.requests.slice(server.requests.indexOf(when) + 1).filter(each => /piece|finish/.test(each))).toEqual(
+    []
+  );
+  expect(server.requests).toContain('drop /a');
 });
 
-it('a late answer of the service that was left is not shown', async () => {
+it('a late response from the previous service is ignored', async () => {
   const { server, files } = make();
-  server.isHeld = true;
+  server.isWithheld = true;
   const asking = files.refresh();
   files.reset();
   server.release();
@@ -212,15 +214,15 @@ it('a late answer of the service that was left is not shown', async () => {
   expect(files.state().files).toBeNull();
 });
 
-it('a late answer of a folder that was left is not shown', async () => {
+it('a late response for the previous folder is ignored', async () => {
   const { files } = make();
   await Promise.all([files.open('targets'), files.open('others')]);
   expect(files.state().files?.map(file => file.folder)).toEqual(['others']);
 });
 
-it('a file of the file browser goes into the folder in front', async () => {
+it('a file of the file browser is uploaded to the current folder', async () => {
   const { server, files } = make();
   await files.open('targets');
   await files.uploadContents(['work/local.pdb']);
-  expect(server.asked).toContain('contents targets work/local.pdb');
+  expect(server.requests).toContain('contents targets work/local.pdb');
 });

@@ -49,12 +49,12 @@ function Shown(props: Partial<JobsViewProps> & { readonly state: JobsState }): R
   return <JobsView {...rest} {...props} />;
 }
 
-function jobsView(state: Partial<JobsState>, acts: Partial<JobsViewProps> = {}): ReactElement {
-  return <Shown {...acts} state={{ ...STATE, ...state }} />;
+function jobsView(state: Partial<JobsState>, handlers: Partial<JobsViewProps> = {}): ReactElement {
+  return <Shown {...handlers} state={{ ...STATE, ...state }} />;
 }
 
-function showJobs(state: Partial<JobsState>, acts: Partial<JobsViewProps> = {}): void {
-  render(jobsView(state, acts));
+function showJobs(state: Partial<JobsState>, handlers: Partial<JobsViewProps> = {}): void {
+  render(jobsView(state, handlers));
 }
 
 const names = (): (string | null)[] =>
@@ -70,7 +70,7 @@ const JOBS: readonly JobRecord[] = [
 ];
 
 describe('JobsView', () => {
-  it('shows progress in figures and words', () => {
+  it('shows progress as a percentage with the message', () => {
     showJobs({ jobs: JOBS });
     expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('42');
     expect(screen.getByText('42 % · Refining')).toBeTruthy();
@@ -82,7 +82,7 @@ describe('JobsView', () => {
     expect(within(row).getByText('No heavy chain was found.')).toBeTruthy();
   });
 
-  it('marks failed jobs of a batch that is complete', () => {
+  it('marks a complete batch with failed jobs', () => {
     const statuses = { 'In Queue': 0, Running: 0, Complete: 2, Stopped: 1 };
     const batch = makeJob({ jobName: 'panel', status: 'Complete', type: 'batch', batchSize: 3, statuses, failed: 1 });
     showJobs({
@@ -94,7 +94,7 @@ describe('JobsView', () => {
     expect(document.querySelectorAll('.fn-StateIcon.fn-mod-mixed')).toHaveLength(1);
   });
 
-  it('filters by state and takes the filter back', async () => {
+  it('filters by state and removes the filter', async () => {
     showJobs({ jobs: JOBS });
     await userEvent.click(screen.getByRole('button', { name: 'Complete, 1 job' }));
     expect(names()).toEqual(['two']);
@@ -102,7 +102,7 @@ describe('JobsView', () => {
     expect(names()).toHaveLength(3);
   });
 
-  it('searches names and tools, and says when nothing matches', async () => {
+  it('searches names and tools, and states if nothing matches', async () => {
     showJobs({ jobs: JOBS });
     await userEvent.type(screen.getByLabelText('Search jobs'), 'abody');
     expect(names()).toEqual(['one', 'three']);
@@ -111,7 +111,7 @@ describe('JobsView', () => {
     expect(names()).toHaveLength(3);
   });
 
-  it('offers to stop only what still runs', async () => {
+  it('offers to stop only unfinished jobs', async () => {
     const onStop = vi.fn();
     showJobs({ jobs: JOBS }, { onStop });
     expect(screen.queryByRole('button', { name: 'Stop two' })).toBeNull();
@@ -124,7 +124,7 @@ describe('JobsView', () => {
     expect(screen.getByRole('button', { name: 'Stop one' }).hasAttribute('disabled')).toBe(true);
   });
 
-  it('is moved through with the arrow keys and says where the keyboard is', async () => {
+  it('is navigated with the arrow keys and exposes the active row', async () => {
     showJobs({ jobs: JOBS });
     const grid = screen.getByRole('treegrid', { name: 'Jobs' });
     grid.focus();
@@ -152,7 +152,7 @@ describe('JobsView', () => {
     expect(selectedNames()).toHaveLength(3);
   });
 
-  it('deletes what is selected with one key, but nothing twice', async () => {
+  it('deletes the selected jobs with one key, except those already being deleted', async () => {
     const onDelete = vi.fn();
     showJobs({ jobs: JOBS, pending: new Set(['one']) }, { onDelete });
     screen.getByRole('treegrid').focus();
@@ -169,7 +169,7 @@ describe('JobsView', () => {
     expect(onOpen.mock.calls).toEqual([['two'], ['two']]);
   });
 
-  it('keeps the keyboard in the list when a row goes', () => {
+  it('keeps the focus in the list when a row is removed', () => {
     const { rerender } = render(jobsView({ jobs: JOBS }));
     const grid = screen.getByRole('treegrid');
     grid.focus();
@@ -177,20 +177,20 @@ describe('JobsView', () => {
     expect(document.activeElement).toBe(grid);
   });
 
-  it('draws few of many rows', () => {
+  it('renders few of many rows', () => {
     const jobs = Array.from({ length: 10_000 }, (_, index) => makeJob({ jobName: `job-${index}` }));
     showJobs({ jobs });
     expect(screen.getByRole('treegrid').getAttribute('aria-rowcount')).toBe('10000');
     expect(screen.getAllByRole('row').length).toBeLessThan(100);
   });
 
-  it('asks for older jobs when the end is near', () => {
+  it('loads older jobs when the end is near', () => {
     const onLoadOlder = vi.fn();
     showJobs({ jobs: JOBS, hasOlder: true }, { onLoadOlder });
     expect(onLoadOlder).toHaveBeenCalled();
   });
 
-  it('groups by tool, folds a group, and shows the progress of a batch', async () => {
+  it('groups by tool, collapses a group, and shows the progress of a batch', async () => {
     const statuses = { 'In Queue': 59, Running: 2, Complete: 37, Stopped: 2 };
     const batch = { batchStatus: 'Running', batchSize: 100, statuses, tool: 'anarci' } as const;
     showJobs({ jobs: [...JOBS, makeJob({ jobName: 'panel', type: 'batch', ...batch })] });
@@ -214,19 +214,19 @@ describe('JobsView', () => {
     expect(names()).toEqual(['<img src=x onerror=alert(1)>']);
   });
 
-  it('shows what a name hides', () => {
+  it('makes hidden characters of a name visible', () => {
     showJobs({ jobs: [makeJob({ jobName: 'a\u202egnp.live' })] });
     expect(names()).toEqual(['a\ufffdgnp.live']);
   });
 
-  it('leads from an empty list to the tools', async () => {
+  it('links an empty list to the tools', async () => {
     const onShowTools = vi.fn();
     showJobs({}, { onShowTools });
     await userEvent.click(screen.getByRole('button', { name: 'Choose a tool' }));
     expect(onShowTools).toHaveBeenCalledOnce();
   });
 
-  it('says that it is asking before the first answer', () => {
+  it('shows that jobs are loading before the first response', () => {
     showJobs({ service: null });
     expect(screen.getByRole('status', { name: 'Loading jobs' })).toBeTruthy();
   });
@@ -238,13 +238,13 @@ describe('JobsView', () => {
       { state: 'unauthorized', profile: 'lab', isEmbedded: false, error: 'Wrong key.' },
       'The service “lab” refuses the key'
     ]
-  ])('says how the service is: %o', (report, title) => {
+  ])('shows the state of the service: %o', (report, title) => {
     showJobs({ jobs: JOBS, service: { ...SERVICE, ...report } });
     expect(screen.getByText(title)).toBeTruthy();
     expect(names()).toHaveLength(3);
   });
 
-  it('tells of a lost Jupyter server and tries again when asked', () => {
+  it('reports a lost Jupyter server and retries on demand', () => {
     const onRetry = vi.fn();
     showJobs({ connectionError: 'The Jupyter server does not answer.' }, { onRetry });
     fireEvent.click(screen.getByRole('button', { name: 'Try now' }));
@@ -294,7 +294,7 @@ describe('ToolsView', () => {
     makeTool({ type: 'zed', displayName: 'Zed', available: false, unavailableReason: 'No engine.' })
   ];
 
-  it('parts what runs from what does not, with the reason in the facts of a tool', async () => {
+  it('separates available tools from others, and shows the reason when a tool is expanded', async () => {
     const state = { tools, service: SERVICE, isLoading: false, connectionError: null };
     render(<ToolsView {...TOOL_ACTS} state={state} />);
     expect(within(screen.getByLabelText('Run on this computer')).getByText('AbodyBuilder')).toBeTruthy();
@@ -305,7 +305,7 @@ describe('ToolsView', () => {
     expect(screen.getByText('No engine.')).toBeTruthy();
   });
 
-  it('inserts the form of the chosen tool', async () => {
+  it('inserts the form of the selected tool', async () => {
     const onNewCell = vi.fn();
     const state = { tools, service: SERVICE, isLoading: false, connectionError: null };
     render(<ToolsView {...TOOL_ACTS} state={state} onNewCell={onNewCell} />);
@@ -314,7 +314,7 @@ describe('ToolsView', () => {
     expect(onNewCell).toHaveBeenCalledWith('abodybuilder');
   });
 
-  it('says which recommended tools do not run here, and what to do when none is recommended', async () => {
+  it('marks recommended tools that are not available, and suggests what to do if none is recommended', async () => {
     const state = { tools, service: SERVICE, isLoading: false, connectionError: null };
     const answers = [[{ toolId: 'zed', reason: 'Fits.' }], []].map(found => ({
       tools: found,
@@ -331,7 +331,7 @@ describe('ToolsView', () => {
     expect(screen.getByText(/Name your molecules/)).toBeTruthy();
   });
 
-  it('says what a tool takes and whom to cite when it is unfolded', async () => {
+  it('shows inputs, outputs and citation of an expanded tool', async () => {
     const state = { tools, service: SERVICE, isLoading: false, connectionError: null };
     render(<ToolsView {...TOOL_ACTS} state={state} />);
     await userEvent.click(screen.getByRole('button', { name: 'AbodyBuilder' }));
@@ -344,7 +344,7 @@ describe('ToolsView', () => {
     expect(screen.getByText('whole number, from 1 · default: 3')).toBeTruthy();
   });
 
-  it('says what files a tool gives, with licence and whom to cite for what runs it', async () => {
+  it('shows a tool’s output files, with its engine’s licence and citation', async () => {
     const engine = makeToolEngine({ licence: 'MIT', citation: 'X et al.', outputs: ['model.pdb: one chain: A'] });
     const state = { tools: [makeTool({ engine })], service: SERVICE, isLoading: false, connectionError: null };
     render(<ToolsView {...TOOL_ACTS} state={state} />);
@@ -355,7 +355,7 @@ describe('ToolsView', () => {
     }
   });
 
-  it('ranks tools for a described task, with reasons', async () => {
+  it('recommends tools for a described task, with reasons', async () => {
     const state = { tools, service: SERVICE, isLoading: false, connectionError: null };
     render(<ToolsView {...TOOL_ACTS} state={state} />);
     await userEvent.type(screen.getByLabelText('Describe your task'), 'model my Fv{Enter}');

@@ -8,13 +8,14 @@ import {
   useRef,
   useState,
   type HTMLAttributes,
+  type KeyboardEvent,
   type ReactElement,
   type ReactNode,
   type Ref,
   type RefObject
 } from 'react';
 
-import { rowTops, rowAt, scrollFor, sliceRows, type Measured } from '../../models/layout';
+import { rowTops, rowAt, scrollFor, sliceRows, type Measured, type Slice } from '../../models/layout';
 
 /** Methods of the list. */
 export interface VirtualHandle {
@@ -46,11 +47,59 @@ const NEAR_END_ROWS = 30;
 
 /** The list. */
 export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): ReactElement {
-  const { rows, active, onNearEnd } = props;
+  const { rows, active } = props;
   const box = useRef<HTMLDivElement>(null);
+  const view = useView(box);
+  const { tops, slice } = useMeasuredRows(box, rows, view);
+  useAnchor(box, rows, tops);
+  useNearEnd(slice.end >= rows.length - NEAR_END_ROWS, rows.length, props.onNearEnd);
+  useHandle(props.handle, box, tops, view);
+
+  const isActiveDrawn = active && active.index >= slice.start && active.index < slice.end;
+  return (
+    <div {...props.attributes} aria-activedescendant={isActiveDrawn ? active.id : undefined} ref={box}>
+      <div style={{ height: slice.before }} aria-hidden="true" />
+      {rows.slice(slice.start, slice.end).map((row, offset) => props.renderRow(row, slice.start + offset))}
+      <div style={{ height: slice.after }} aria-hidden="true" />
+      {props.footer}
+    </div>
+  );
+}
+
+/**
+ * Returns the `onKeyDown` of a list. Keys pressed on the list itself go to `onKey`, which returns whether the key has a
+ * meaning there; Escape in a row returns the focus to the list. Other keys are left to the browser.
+ */
+export function listKeyHandler(
+  list: RefObject<VirtualHandle>,
+  onKey: (event: KeyboardEvent) => boolean
+): (event: KeyboardEvent) => void {
+  return event => {
+    const isInside = event.target !== event.currentTarget;
+    if (isInside && event.key === 'Escape') {
+      list.current?.focus();
+    } else if (isInside || !onKey(event)) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+}
+
+/** The visible part of a scrolling element, in pixels of its content. */
+interface View {
+  readonly top: number;
+  readonly height: number;
+}
+
+/** Measures the rows in the document. Returns where each row begins, in pixels, and the rows to draw. */
+function useMeasuredRows(
+  box: RefObject<HTMLDivElement>,
+  rows: readonly Measured[],
+  view: View
+): { readonly tops: Float64Array; readonly slice: Slice } {
   const heights = useRef(new Map<string, number>());
   const [layoutVersion, setLayoutVersion] = useState(0);
-  const view = useView(box);
   const tops = useMemo(
     () => rowTops(rows, heights.current),
     [rows, layoutVersion] // eslint-disable-line react-hooks/exhaustive-deps -- a measured height changes the positions of rows
@@ -73,19 +122,24 @@ export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): Rea
     if (hasChanged) {
       setLayoutVersion(before => before + 1);
     }
-  }, []);
+  }, [box]);
   useLayoutEffect(measure);
   useRowResize(box, measure);
-  useAnchor(box, rows, tops);
+  return { tops, slice };
+}
 
-  const isNearEnd = slice.end >= rows.length - NEAR_END_ROWS;
+/** Calls `onNearEnd` when the last rows become visible, and again after `count`, the number of rows, has changed. */
+function useNearEnd(isNearEnd: boolean, count: number, onNearEnd: () => void): void {
   useEffect(() => {
     if (isNearEnd) {
       onNearEnd();
     }
-  }, [isNearEnd, rows.length, onNearEnd]);
+  }, [isNearEnd, count, onNearEnd]);
+}
 
-  useImperativeHandle(props.handle, () => ({
+/** Provides the methods of the list to its parent. */
+function useHandle(handle: Ref<VirtualHandle>, box: RefObject<HTMLDivElement>, tops: Float64Array, view: View): void {
+  useImperativeHandle(handle, () => ({
     reveal: index => {
       const scrollTop = scrollFor(tops[index] ?? 0, tops[index + 1] ?? 0, view.top, view.height);
       if (scrollTop !== null && box.current) {
@@ -95,21 +149,11 @@ export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): Rea
     pageRows: () => Math.max(1, rowAt(tops, view.top + view.height) - rowAt(tops, view.top) - 1),
     focus: () => box.current?.focus()
   }));
-
-  const isActiveDrawn = active && active.index >= slice.start && active.index < slice.end;
-  return (
-    <div {...props.attributes} aria-activedescendant={isActiveDrawn ? active.id : undefined} ref={box}>
-      <div style={{ height: slice.before }} aria-hidden="true" />
-      {rows.slice(slice.start, slice.end).map((row, offset) => props.renderRow(row, slice.start + offset))}
-      <div style={{ height: slice.after }} aria-hidden="true" />
-      {props.footer}
-    </div>
-  );
 }
 
-/** The visible part of the element's content, in pixels. */
-function useView(box: RefObject<HTMLDivElement>): { top: number; height: number } {
-  const [view, setView] = useState({ top: 0, height: UNSEEN_HEIGHT_PX });
+/** Follows the visible part of the element's content. */
+function useView(box: RefObject<HTMLDivElement>): View {
+  const [view, setView] = useState<View>({ top: 0, height: UNSEEN_HEIGHT_PX });
   useLayoutEffect(() => {
     const node = box.current;
     if (!node) {

@@ -1,5 +1,5 @@
 /** The account's files and folders: upload by drop, insert into code, drag, delete. */
-import { useState, type DragEvent, type ReactElement } from 'react';
+import { useState, type DOMAttributes, type DragEvent, type ReactElement } from 'react';
 
 import type { FileRecord } from '../../api/responses';
 import { pathOf, type FilesState } from '../../models/files/files';
@@ -22,34 +22,13 @@ export interface FilesViewProps extends FileActions {
 
 /** The files of the account. */
 export function FilesView(props: FilesViewProps): ReactElement {
-  const { state, onUpload } = props;
+  const { files, requestError, folder, uploads, hasMore } = props.state;
   const trans = useTranslation();
   const [query, setQuery] = useState('');
-  const [isDraggedOver, setDraggedOver] = useState(false);
-  const { files, requestError, folder } = state;
+  const { isDraggedOver, handlers } = useFileDrop(props.onUpload);
   const matching = (files ?? []).filter(file => matchesQuery(file, query));
-  const onDrag = (event: DragEvent): void => {
-    if (event.dataTransfer.types.includes('Files')) {
-      event.preventDefault();
-      setDraggedOver(true);
-    }
-  };
   return (
-    <div
-      className={`fn-View fn-FilesView${isDraggedOver ? ' fn-mod-over' : ''}`}
-      onDragEnter={onDrag}
-      onDragOver={onDrag}
-      onDragLeave={event => {
-        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) {
-          setDraggedOver(false);
-        }
-      }}
-      onDrop={event => {
-        event.preventDefault();
-        setDraggedOver(false);
-        onUpload([...event.dataTransfer.files]);
-      }}
-    >
+    <div className={`fn-View fn-FilesView${isDraggedOver ? ' fn-mod-over' : ''}`} {...handlers}>
       {requestError !== null && (
         <Notice
           tone="warning"
@@ -59,8 +38,14 @@ export function FilesView(props: FilesViewProps): ReactElement {
           {requestError}
         </Notice>
       )}
-      <FilesToolbar query={query} folder={folder} onQuery={setQuery} onOpen={props.onOpenFolder} onUpload={onUpload} />
-      {state.uploads.map(upload => (
+      <FilesToolbar
+        query={query}
+        folder={folder}
+        onQuery={setQuery}
+        onOpen={props.onOpenFolder}
+        onUpload={props.onUpload}
+      />
+      {uploads.map(upload => (
         <UploadRow
           key={upload.id}
           upload={upload}
@@ -71,14 +56,7 @@ export function FilesView(props: FilesViewProps): ReactElement {
       {files === null && requestError === null && <Notice tone="busy" title={trans.__('Loading files')} fillsView />}
       {files?.length === 0 && requestError === null && <EmptyFolder isTop={folder === null} />}
       {files !== null && files.length > 0 && matching.length === 0 && (
-        <Notice
-          tone="plain"
-          title={trans.__('No matching files')}
-          fillsView
-          action={{ label: trans.__('Show all files'), onClick: () => setQuery('') }}
-        >
-          {state.hasMore && trans.__('Only the files loaded so far are searched.')}
-        </Notice>
+        <NoMatch hasMore={hasMore} onShowAll={() => setQuery('')} />
       )}
       {matching.length > 0 && (
         <ul className="fn-FileList" aria-label={trans.__('Files')}>
@@ -87,7 +65,7 @@ export function FilesView(props: FilesViewProps): ReactElement {
           ))}
         </ul>
       )}
-      {state.hasMore && (
+      {hasMore && (
         <button type="button" className="fn-Button fn-mod-more" onClick={props.onLoadMore}>
           {trans.__('Show more files')}
         </button>
@@ -96,10 +74,61 @@ export function FilesView(props: FilesViewProps): ReactElement {
   );
 }
 
+/** Whether files are dragged over an element, and its handlers of drag events. */
+interface FileDrop {
+  readonly isDraggedOver: boolean;
+  readonly handlers: Pick<DOMAttributes<HTMLElement>, 'onDragEnter' | 'onDragOver' | 'onDragLeave' | 'onDrop'>;
+}
+
+/** Lets files be dropped on an element; other things that are dragged are ignored. */
+function useFileDrop(onUpload: (files: readonly File[]) => void): FileDrop {
+  const [isDraggedOver, setDraggedOver] = useState(false);
+  const onDrag = (event: DragEvent): void => {
+    if (event.dataTransfer.types.includes('Files')) {
+      event.preventDefault();
+      setDraggedOver(true);
+    }
+  };
+  return {
+    isDraggedOver,
+    handlers: {
+      onDragEnter: onDrag,
+      onDragOver: onDrag,
+      onDragLeave: event => {
+        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) {
+          setDraggedOver(false);
+        }
+      },
+      onDrop: event => {
+        event.preventDefault();
+        setDraggedOver(false);
+        onUpload([...event.dataTransfer.files]);
+      }
+    }
+  };
+}
+
+/** Whether the file's name contains the query. */
 function matchesQuery(file: FileRecord, query: string): boolean {
   return file.fileName.toLowerCase().includes(query.trim().toLowerCase());
 }
 
+/** A notice shown if no file matches the query. */
+function NoMatch({ hasMore, onShowAll }: { readonly hasMore: boolean; readonly onShowAll: () => void }): ReactElement {
+  const trans = useTranslation();
+  return (
+    <Notice
+      tone="plain"
+      title={trans.__('No matching files')}
+      fillsView
+      action={{ label: trans.__('Show all files'), onClick: onShowAll }}
+    >
+      {hasMore && trans.__('Only the files loaded so far are searched.')}
+    </Notice>
+  );
+}
+
+/** A notice shown if the folder has no files. */
 function EmptyFolder({ isTop }: { readonly isTop: boolean }): ReactElement {
   const trans = useTranslation();
   return (

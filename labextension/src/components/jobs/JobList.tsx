@@ -26,9 +26,10 @@ import {
 } from '../../models/jobs/selection';
 import { FoldIcon } from '../controls/icons';
 import { JobRow, openMenuOfCurrent, ROW_PX, type JobActions } from './JobRow';
-import { VirtualRows, type VirtualHandle } from '../controls/VirtualRows';
+import { listKeyHandler, VirtualRows, type VirtualHandle } from '../controls/VirtualRows';
 import { isLive } from '../../models/jobs/status';
 import { formatCount, visibleText } from '../../models/formatting/text';
+import type { Measured } from '../../models/layout';
 import { useTranslation } from '../translation';
 
 /** Props of the list. */
@@ -49,7 +50,7 @@ export interface JobListProps extends JobActions {
   readonly footer?: ReactNode;
 }
 
-const GROUP_PX = 32;
+const OTHER_ROW_PX = 32;
 const SECOND_MS = 1000;
 
 /** Ids of rows in the document. */
@@ -57,25 +58,17 @@ const rowId = (key: string): string => `fn-row-${key.replace(/[^\w-]/g, letter =
 
 /** The list. */
 export function JobList(props: JobListProps): ReactElement {
-  const { rows, details, selection, selected, state, onDrag } = props;
+  const { rows, details, selection, selected, state } = props;
   const trans = useTranslation();
   const [openLog, setOpenLog] = useState<string | null>(null);
   const list = useRef<VirtualHandle>(null);
   const order = useMemo(() => selectable(rows), [rows]);
-  const measured = useMemo(
-    () => rows.map(row => ({ key: row.key, estimate: row.kind === 'job' ? ROW_PX : GROUP_PX, row })),
-    [rows]
-  );
-  const selectedIndex = rows.findIndex(row => row.key === selected.current);
-  const lastIndex = useRef(0);
-  const activeIndex = selectedIndex >= 0 ? selectedIndex : Math.min(lastIndex.current, rows.length - 1);
-  useEffect(() => {
-    lastIndex.current = Math.max(0, activeIndex);
-  });
+  const measured = useMemo(() => estimateHeights(rows), [rows]);
+  const activeIndex = useActiveIndex(rows, selected.current);
   const activeRow = rows[activeIndex];
   const now = useClock(state.receivedAt, state.jobs.some(isLive));
   const toggleLog = useCallback((key: string) => setOpenLog(open => (open === key ? null : key)), []);
-
+  const onPress = useRowPress(props, order, list);
   const choose = (index: number, mode: SelectionMode): void => {
     const row = rows[index];
     if (row) {
@@ -83,43 +76,9 @@ export function JobList(props: JobListProps): ReactElement {
       list.current?.reveal(index);
     }
   };
-  const latest = useRef({ rows, order });
-  latest.current = { rows, order };
-  const onPress = useCallback(
-    (key: string, event: MouseEvent): void => {
-      const row = latest.current.rows.find(each => each.key === key);
-      if (row?.kind !== 'job') {
-        return;
-      }
-      const { jobName } = row.job;
-      const isMenu = event.button === 2;
-      const { order } = latest.current;
-      const requestedMode = isMenu ? 'alone' : readSelectionMode(event);
-      const keepsSelection = requestedMode === 'alone' && selection.state().names.has(jobName);
-      selection.choose(key, jobName, keepsSelection ? 'keep' : requestedMode, order);
-      if (!isMenu && !isTextOrButton(event.target)) {
-        const names = selection.state().names.has(jobName) ? [...selection.state().names] : [jobName];
-        onDrag(names, event, () => keepsSelection && selection.choose(key, jobName, 'alone', order));
-      }
-      if (event.shiftKey) {
-        event.preventDefault(); // prevents selecting text
-      }
-      list.current?.focus();
-    },
-    [selection, onDrag]
+  const onKeyDown = listKeyHandler(list, event =>
+    handleKey(event, props, { list, order, activeIndex, openLog, setOpenLog, choose })
   );
-
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const isInside = event.target !== event.currentTarget;
-    if (isInside && event.key === 'Escape') {
-      list.current?.focus();
-    } else if (isInside || !handleKey(event, props, { list, order, activeIndex, openLog, setOpenLog, choose })) {
-      return;
-    }
-    event.preventDefault();
-    event.stopPropagation();
-  };
-
   return (
     <VirtualRows
       rows={measured}
@@ -139,46 +98,131 @@ export function JobList(props: JobListProps): ReactElement {
         onKeyDown,
         onContextMenu: openMenuOfCurrent
       }}
-      renderRow={({ row }, index) =>
-        row.kind === 'job' ? (
-          <JobRow
-            key={row.key}
-            id={rowId(row.key)}
-            rowKey={row.key}
-            job={row.job}
-            details={details}
-            level={row.level}
-            index={index}
-            toolName={props.toolName(toolType(row.job))}
-            now={now}
-            isCurrent={index === activeIndex}
-            isSelected={selected.names.has(row.job.jobName)}
-            isLogOpen={row.key === openLog}
-            isExpanded={isBatch(row.job) ? state.open.has(row.job.jobName) : null}
-            isPending={state.pending.has(row.job.jobName)}
-            actions={props}
-            onPress={onPress}
-            onToggleLog={toggleLog}
-            onToggleBatch={props.onToggleBatch}
-          />
-        ) : (
-          <OtherRow
-            key={row.key}
-            row={row}
-            index={index}
-            isCurrent={index === activeIndex}
-            isCollapsed={row.kind === 'group' && props.collapsed.has(row.key)}
-            onPress={() => {
-              choose(index, 'alone');
-              list.current?.focus();
-              if (row.kind === 'group') {
-                props.onToggleGroup(row.key);
-              }
-            }}
-          />
-        )
-      }
+      renderRow={({ row }, index) => (
+        <ListedRow
+          key={row.key}
+          row={row}
+          index={index}
+          isCurrent={index === activeIndex}
+          list={props}
+          now={now}
+          openLog={openLog}
+          onToggleLog={toggleLog}
+          onPressJob={onPress}
+          onPressOther={() => {
+            choose(index, 'alone');
+            list.current?.focus();
+          }}
+        />
+      )}
     />
+  );
+}
+
+/** Props of a row of the list. */
+interface ListedRowProps {
+  readonly row: ListRow;
+  readonly index: number;
+  readonly isCurrent: boolean;
+  /** Props of the list that has the row. */
+  readonly list: JobListProps;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Key of the row whose log is shown; null for none. */
+  readonly openLog: string | null;
+  readonly onToggleLog: (key: string) => void;
+  readonly onPressJob: (key: string, event: MouseEvent) => void;
+  /** A row that is not a job was pressed. */
+  readonly onPressOther: () => void;
+}
+
+/** A row of the list: a job, the heading of a group, or a text. */
+function ListedRow({ row, index, isCurrent, list, now, openLog, ...props }: ListedRowProps): ReactElement {
+  const { state } = list;
+  if (row.kind !== 'job') {
+    return (
+      <OtherRow
+        row={row}
+        index={index}
+        isCurrent={isCurrent}
+        isCollapsed={row.kind === 'group' && list.collapsed.has(row.key)}
+        onPress={() => {
+          props.onPressOther();
+          if (row.kind === 'group') {
+            list.onToggleGroup(row.key);
+          }
+        }}
+      />
+    );
+  }
+  const { key, job, level } = row;
+  return (
+    <JobRow
+      id={rowId(key)}
+      rowKey={key}
+      job={job}
+      details={list.details}
+      level={level}
+      index={index}
+      toolName={list.toolName(toolType(job))}
+      now={now}
+      isCurrent={isCurrent}
+      isSelected={list.selected.names.has(job.jobName)}
+      isLogOpen={key === openLog}
+      isExpanded={isBatch(job) ? state.open.has(job.jobName) : null}
+      isPending={state.pending.has(job.jobName)}
+      actions={list}
+      onPress={props.onPressJob}
+      onToggleLog={props.onToggleLog}
+      onToggleBatch={list.onToggleBatch}
+    />
+  );
+}
+
+/** Index of the row with the key `current`; without such a row, the last index, or the last row of a shorter list. */
+function useActiveIndex(rows: readonly ListRow[], current: string | null): number {
+  const lastIndex = useRef(0);
+  const currentIndex = rows.findIndex(row => row.key === current);
+  const activeIndex = currentIndex >= 0 ? currentIndex : Math.min(lastIndex.current, rows.length - 1);
+  useEffect(() => {
+    lastIndex.current = Math.max(0, activeIndex);
+  });
+  return activeIndex;
+}
+
+/**
+ * Returns a stable callback for a mouse button pressed on a job: it selects the job and starts dragging the selection.
+ * A press on one of several selected jobs keeps the selection until it turns out to be a click.
+ */
+function useRowPress(
+  { rows, selection, onDrag }: JobListProps,
+  order: readonly string[],
+  list: RefObject<VirtualHandle>
+): (key: string, event: MouseEvent) => void {
+  const latest = useRef({ rows, order });
+  latest.current = { rows, order };
+  return useCallback(
+    (key, event) => {
+      const row = latest.current.rows.find(each => each.key === key);
+      if (row?.kind !== 'job') {
+        return;
+      }
+      const { jobName } = row.job;
+      const isMenu = event.button === 2;
+      const { order } = latest.current;
+      const requestedMode = isMenu ? 'alone' : readSelectionMode(event);
+      const keepsSelection = requestedMode === 'alone' && selection.state().names.has(jobName);
+      selection.choose(key, jobName, keepsSelection ? 'keep' : requestedMode, order);
+      if (!isMenu && !isTextOrButton(event.target)) {
+        const names = selection.state().names.has(jobName) ? [...selection.state().names] : [jobName];
+        onDrag(names, event, () => keepsSelection && selection.choose(key, jobName, 'alone', order));
+      }
+      if (event.shiftKey) {
+        event.preventDefault(); // prevents selecting text
+      }
+      list.current?.focus();
+    },
+    [selection, onDrag, list]
   );
 }
 
@@ -264,8 +308,8 @@ function pendingDeletions({ jobs }: JobsState): readonly string[] {
 }
 
 /** Whether the mouse was pressed on selectable text. */
-function isTextOrButton(nextRow: EventTarget): boolean {
-  return nextRow instanceof Element && nextRow.closest('.fn-JobRow-reason, .fn-JobRow-log, button') !== null;
+function isTextOrButton(target: EventTarget): boolean {
+  return target instanceof Element && target.closest('.fn-JobRow-reason, .fn-JobRow-log, button') !== null;
 }
 
 /**
@@ -316,6 +360,11 @@ export function OtherRow(props: {
       </div>
     </div>
   );
+}
+
+/** Adds the estimated height of each row in pixels, for `VirtualRows`. */
+export function estimateHeights<R extends ListRow>(rows: readonly R[]): readonly (Measured & { readonly row: R })[] {
+  return rows.map(row => ({ key: row.key, estimate: row.kind === 'job' ? ROW_PX : OTHER_ROW_PX, row }));
 }
 
 /** Shows details in columns when the list is wide. */

@@ -53,10 +53,10 @@ export interface JobsViewProps extends JobActions, ManyActions {
 
 /** The jobs of the account. */
 export function JobsView(props: JobsViewProps): ReactElement {
-  const { state, choices, onChoose } = props;
+  const { state } = props;
   const trans = useTranslation();
-  const { jobs, service, connectionError } = state;
-  const hasJobs = jobs.length > 0;
+  const { service, connectionError } = state;
+  const hasJobs = state.jobs.length > 0;
   return (
     <div className="fn-View fn-mod-fixed">
       <ServiceNotice
@@ -86,26 +86,7 @@ export function JobsView(props: JobsViewProps): ReactElement {
       )}
       {hasJobs && (
         <>
-          <div className="fn-Toolbar">
-            <StatusFilters
-              jobs={state.jobs}
-              hasMore={state.hasOlder}
-              chosen={choices.state}
-              onChoose={chosen => onChoose({ state: chosen })}
-            />
-            <div className="fn-Toolbar-row">
-              <SearchBox
-                label={trans.__('Search jobs')}
-                value={choices.query}
-                onChange={query => onChoose({ query })}
-              />
-              <DetailsMenu details={choices.details} onChoose={onChoose} />
-              {service?.isEmbedded === false && (
-                <WhoseSelect chosen={choices.whose} onChoose={whose => onChoose({ whose })} />
-              )}
-              <ListOptions choices={choices} onChoose={onChoose} />
-            </div>
-          </div>
+          <Filters {...props} />
           <ManyBar {...props} />
           <Rows {...props} />
         </>
@@ -114,6 +95,30 @@ export function JobsView(props: JobsViewProps): ReactElement {
   );
 }
 
+/** The toolbar: filters by status, search, and options of the list. */
+function Filters({ state, choices, onChoose }: JobsViewProps): ReactElement {
+  const trans = useTranslation();
+  return (
+    <div className="fn-Toolbar">
+      <StatusFilters
+        jobs={state.jobs}
+        hasMore={state.hasOlder}
+        chosen={choices.state}
+        onChoose={chosen => onChoose({ state: chosen })}
+      />
+      <div className="fn-Toolbar-row">
+        <SearchBox label={trans.__('Search jobs')} value={choices.query} onChange={query => onChoose({ query })} />
+        <DetailsMenu details={choices.details} onChoose={onChoose} />
+        {state.service?.isEmbedded === false && (
+          <WhoseSelect chosen={choices.whose} onChoose={whose => onChoose({ whose })} />
+        )}
+        <ListOptions choices={choices} onChoose={onChoose} />
+      </div>
+    </div>
+  );
+}
+
+/** The list of the jobs that match the filters; a notice if there are none. */
 function Rows(props: JobsViewProps): ReactElement {
   const { state, choices, toolName, onChoose, onLoadOlder } = props;
   const trans = useTranslation();
@@ -172,6 +177,7 @@ function Rows(props: JobsViewProps): ReactElement {
   );
 }
 
+/** The line after the last row while older jobs are loaded. */
 function Footer(props: { readonly state: JobsState; readonly choices: Choices }): ReactElement | null {
   const trans = useTranslation();
   const { state, choices } = props;
@@ -242,6 +248,7 @@ function ManyBar(props: JobsViewProps): ReactElement | null {
   );
 }
 
+/** Placeholders of rows before the first response. */
 function Loading(): ReactElement {
   const trans = useTranslation();
   return (

@@ -1,23 +1,23 @@
 /** The jobs of all members of the organization, with search and a filter by member. */
-import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactElement, type RefObject } from 'react';
 
 import type { JobRecord } from '../../api/responses';
 import { isBatch, toolType } from '../../models/jobs/batch';
 import type { Detail } from '../../models/jobs/details';
 import { DEFAULT_CHOICES, type Choices } from '../../models/jobs/choices';
 import { filterJobs } from '../../models/jobs/listing';
-import { listMembers, memberKey, memberRows, type MembersState } from '../../models/jobs/members';
+import { listMembers, memberKey, memberRows, type MemberListRow, type MembersState } from '../../models/jobs/members';
 import { nextIndex } from '../../models/jobs/selection';
 import { visibleText } from '../../models/formatting/text';
 import { DetailsMenu } from './DetailsMenu';
-import { OtherRow, tableStyle } from './JobList';
-import { openMenuOfCurrent, ROW_PX } from './JobRow';
+import { estimateHeights, OtherRow, tableStyle } from './JobList';
+import { openMenuOfCurrent } from './JobRow';
 import { MemberRow, type MemberActions } from './MemberRow';
 import { Notice } from '../controls/Notice';
 import { SearchBox } from '../controls/SearchBox';
 import { Select } from '../controls/Select';
 import { StatusFilters } from './StatusFilters';
-import { VirtualRows, type VirtualHandle } from '../controls/VirtualRows';
+import { listKeyHandler, VirtualRows, type VirtualHandle } from '../controls/VirtualRows';
 import { WhoseSelect } from './WhoseSelect';
 import { useTranslation } from '../translation';
 
@@ -36,7 +36,6 @@ export interface MembersViewProps extends MemberActions {
 }
 
 const EVERYBODY = '';
-const NOTE_PX = 32;
 
 /** The view. */
 export function MembersView(props: MembersViewProps): ReactElement {
@@ -114,53 +113,30 @@ function EmptyNotice(props: MembersViewProps & { readonly count: number }): Reac
   );
 }
 
+/** The jobs as rows, with the mouse and keyboard behaviour of a list box. */
 function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] }): ReactElement {
-  const { state, jobs, toolName, onChooseJob } = props;
+  const { state, jobs } = props;
   const trans = useTranslation();
   const list = useRef<VirtualHandle>(null);
-  const rows = useMemo(
-    () =>
-      memberRows(jobs, state.open, trans).map(row => ({
-        key: row.key,
-        estimate: row.kind === 'job' ? ROW_PX : NOTE_PX,
-        row
-      })),
-    [jobs, state.open, trans]
-  );
-  const jobAt = (index: number): JobRecord | undefined => {
-    const row = rows[index]?.row;
-    return row?.kind === 'job' ? row.job : undefined;
-  };
+  const rows = useMemo(() => estimateHeights(memberRows(jobs, state.open, trans)), [jobs, state.open, trans]);
   const activeIndex = rows.findIndex(({ row }) => row.kind === 'job' && memberKey(row.job) === state.chosen);
   const choose = (index: number): void => {
     const step = index < activeIndex ? -1 : 1; // skips a text that replaces jobs
-    const job = jobAt(index) ?? jobAt(index + step);
+    const job = jobAt(rows, index) ?? jobAt(rows, index + step);
     if (job) {
-      onChooseJob(memberKey(job));
+      props.onChooseJob(memberKey(job));
       list.current?.reveal(index);
     }
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const job = jobAt(activeIndex);
-    const isExpanded = job !== undefined && state.open.has(memberKey(job));
-    const targetIndex = nextIndex(event.key, activeIndex, rows.length, list.current?.pageRows() ?? 10);
-    if (event.target !== event.currentTarget) {
-      if (event.key !== 'Escape') {
-        return;
-      }
-      list.current?.focus();
-    } else if (targetIndex >= 0) {
+  const onKeyDown = listKeyHandler(list, ({ key }) => {
+    const targetIndex = nextIndex(key, activeIndex, rows.length, list.current?.pageRows() ?? 10);
+    if (targetIndex >= 0) {
       choose(targetIndex);
-    } else if (job && isBatch(job) && event.key === (isExpanded ? 'ArrowLeft' : 'ArrowRight')) {
-      props.onToggleBatch(job);
-    } else if (event.key === 'Enter' && job) {
-      props.onOpenMemberJob(job);
-    } else {
-      return;
+      return true;
     }
-    event.preventDefault();
-    event.stopPropagation();
-  };
+    const job = jobAt(rows, activeIndex);
+    return job !== undefined && handleJobKey(key, job, props);
+  });
   return (
     <VirtualRows
       rows={rows}
@@ -182,31 +158,82 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
         row.kind === 'note' ? (
           <OtherRow key={key} row={row} index={index} isCurrent={false} isCollapsed={false} onPress={() => undefined} />
         ) : (
-          <MemberRow
+          <MemberJobRow
             key={key}
-            id={`fn-member-${index}`}
-            rowKey={key}
+            {...props}
+            row={row}
             index={index}
-            job={row.job}
-            details={props.details}
-            level={row.level}
-            isExpanded={isBatch(row.job) && row.job.email ? state.open.has(memberKey(row.job)) : null}
-            toolName={toolName(toolType(row.job))}
-            now={state.receivedAt}
+            list={list}
             isChosen={index === activeIndex}
-            refusal={state.refusals.get(memberKey(row.job))}
-            actions={props}
-            onToggleBatch={() => props.onToggleBatch(row.job)}
-            onPress={event => {
-              choose(index);
-              if (event.button === 0 && !(event.target instanceof Element && event.target.closest('button'))) {
-                props.onDragMemberJob(row.job, event);
-              }
-              list.current?.focus();
-            }}
+            onActivate={() => choose(index)}
           />
         )
       }
+    />
+  );
+}
+
+/** The job of a row; undefined for a text, and outside the list. */
+function jobAt(rows: readonly { readonly row: MemberListRow }[], index: number): JobRecord | undefined {
+  const row = rows[index]?.row;
+  return row?.kind === 'job' ? row.job : undefined;
+}
+
+/** Handles a key on the row of a job; false if the key has no meaning there. */
+function handleJobKey(key: string, job: JobRecord, props: MembersViewProps): boolean {
+  const isExpanded = props.state.open.has(memberKey(job));
+  if (isBatch(job) && key === (isExpanded ? 'ArrowLeft' : 'ArrowRight')) {
+    props.onToggleBatch(job);
+  } else if (key === 'Enter') {
+    props.onOpenMemberJob(job);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/** Whether the mouse was pressed on a button. */
+function isButton(target: EventTarget): boolean {
+  return target instanceof Element && target.closest('button') !== null;
+}
+
+/** Props of a job's row. */
+interface MemberJobRowProps extends MembersViewProps {
+  readonly row: Extract<MemberListRow, { kind: 'job' }>;
+  readonly index: number;
+  /** The list that has the row. */
+  readonly list: RefObject<VirtualHandle>;
+  readonly isChosen: boolean;
+  /** Makes it the active row. */
+  readonly onActivate: () => void;
+}
+
+/** The row of a job; pressing the mouse on it makes it the active row, and may start a drag. */
+function MemberJobRow(props: MemberJobRowProps): ReactElement {
+  const { row, index, list, state, details, toolName, isChosen } = props;
+  const { key, job, level } = row;
+  return (
+    <MemberRow
+      id={`fn-member-${index}`}
+      rowKey={key}
+      index={index}
+      job={job}
+      details={details}
+      level={level}
+      isExpanded={isBatch(job) && job.email ? state.open.has(memberKey(job)) : null}
+      toolName={toolName(toolType(job))}
+      now={state.receivedAt}
+      isChosen={isChosen}
+      refusal={state.refusals.get(memberKey(job))}
+      actions={props}
+      onToggleBatch={() => props.onToggleBatch(job)}
+      onPress={event => {
+        props.onActivate();
+        if (event.button === 0 && !isButton(event.target)) {
+          props.onDragMemberJob(job, event);
+        }
+        list.current?.focus();
+      }}
     />
   );
 }

@@ -2,7 +2,7 @@
 import { addBelowIcon, downloadIcon } from '@jupyterlab/ui-components';
 import { useCallback, useEffect, useState, type ReactElement } from 'react';
 
-import type { ResultResponse } from '../../api/responses';
+import type { JobRecord, ResultResponse } from '../../api/responses';
 import { describeBatch, isBatch, toolType } from '../../models/jobs/batch';
 import { readManifestRows, type JsonRow } from '../../models/results/jsonrows';
 import { findLabel, shownName } from '../../models/jobs/label';
@@ -11,6 +11,7 @@ import { findScore, formatScore } from '../../models/results/score';
 import { isLive, stateLabel } from '../../models/jobs/status';
 import { messageOf, visibleText } from '../../models/formatting/text';
 import { formatMoment, jobDuration } from '../../models/formatting/time';
+import type { Trans } from '../../models/translation';
 import { CodeText } from '../controls/CodeText';
 import { HtmlPane } from './HtmlPane';
 import { JsonTable } from './JsonTable';
@@ -83,6 +84,7 @@ export function ResultView(props: ResultViewProps): ReactElement {
   );
 }
 
+/** A value that is being read: both null until then. */
 interface Loading<T> {
   readonly value: T | null;
   readonly fault: string | null;
@@ -105,26 +107,10 @@ function useLoaded<T>(read: () => Promise<T>): Loading<T> {
   return loading;
 }
 
+/** The title of the job, its actions, and facts about it. */
 function Header(props: ResultViewProps): ReactElement {
-  const { toolName, now } = props;
-  const { job, goneAt } = props.state;
+  const { job } = props.state;
   const trans = useTranslation();
-  const exists = job !== undefined && goneAt === null;
-  const score = job ? findScore(job) : null;
-  const facts = job
-    ? [
-        props.isShared ? trans.__('Shared with you, read-only') : '',
-        props.owner ? trans.__('Owner: %1', visibleText(props.owner)) : '',
-        props.isElsewhere ? serviceLocation(props.service, trans) : '',
-        findLabel(job) === '' ? '' : visibleText(props.name),
-        toolName,
-        stateLabel(job, trans),
-        describeBatch(job, trans),
-        jobDuration(job, now),
-        score ? formatScore(score) : '',
-        formatMoment(job.created)
-      ]
-    : [];
   return (
     <div className="fn-Result-head">
       <div className="fn-Result-title">
@@ -133,30 +119,8 @@ function Header(props: ResultViewProps): ReactElement {
           <bdi>{job ? shownName(job) : visibleText(props.name)}</bdi>
         </h2>
       </div>
-      <div className="fn-Result-actions">
-        <button type="button" className="fn-Button" disabled={!exists} onClick={props.onInsert}>
-          <Glyph icon={addBelowIcon} /> {trans.__('Insert cell')}
-        </button>
-        {props.onRerun !== null && (
-          <button type="button" className="fn-Button" disabled={!exists} onClick={props.onRerun}>
-            {trans.__('Change and run again')}
-          </button>
-        )}
-        <button
-          type="button"
-          className="fn-Button"
-          disabled={!exists || job.status !== 'Complete'}
-          onClick={() => props.onDownload(null)}
-        >
-          <Glyph icon={downloadIcon} /> {trans.__('Download')}
-        </button>
-        {props.onShare !== null && (
-          <button type="button" className="fn-Button" disabled={!exists} onClick={props.onShare}>
-            {trans.__('Share …')}
-          </button>
-        )}
-      </div>
-      <p className="fn-Result-facts">{facts.filter(Boolean).join(' · ')}</p>
+      <Actions {...props} />
+      <p className="fn-Result-facts">{job && listFacts(job, props, trans).join(' · ')}</p>
       {job?.webhook && <p className="fn-Result-facts">{trans.__('Webhook: %1', visibleText(job.webhook))}</p>}
       {job?.error && (
         <p className="fn-JobRow-error fn-mod-whole">
@@ -167,6 +131,56 @@ function Header(props: ResultViewProps): ReactElement {
   );
 }
 
+/** The buttons of the header. */
+function Actions(props: ResultViewProps): ReactElement {
+  const { job, goneAt } = props.state;
+  const trans = useTranslation();
+  const exists = job !== undefined && goneAt === null;
+  return (
+    <div className="fn-Result-actions">
+      <button type="button" className="fn-Button" disabled={!exists} onClick={props.onInsert}>
+        <Glyph icon={addBelowIcon} /> {trans.__('Insert cell')}
+      </button>
+      {props.onRerun !== null && (
+        <button type="button" className="fn-Button" disabled={!exists} onClick={props.onRerun}>
+          {trans.__('Change and run again')}
+        </button>
+      )}
+      <button
+        type="button"
+        className="fn-Button"
+        disabled={!exists || job.status !== 'Complete'}
+        onClick={() => props.onDownload(null)}
+      >
+        <Glyph icon={downloadIcon} /> {trans.__('Download')}
+      </button>
+      {props.onShare !== null && (
+        <button type="button" className="fn-Button" disabled={!exists} onClick={props.onShare}>
+          {trans.__('Share …')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Whose job it is, where it is, its tool, state, duration, score and age, as far as they are known. */
+function listFacts(job: JobRecord, props: ResultViewProps, trans: Trans): readonly string[] {
+  const score = findScore(job);
+  return [
+    props.isShared ? trans.__('Shared with you, read-only') : '',
+    props.owner ? trans.__('Owner: %1', visibleText(props.owner)) : '',
+    props.isElsewhere ? serviceLocation(props.service, trans) : '',
+    findLabel(job) === '' ? '' : visibleText(props.name),
+    props.toolName,
+    stateLabel(job, trans),
+    describeBatch(job, trans),
+    jobDuration(job, props.now),
+    score ? formatScore(score) : '',
+    formatMoment(job.created)
+  ].filter(Boolean);
+}
+
+/** The content of a tab that shows a part of the result. */
 function TabContent(props: ResultViewProps & { readonly view: View; readonly result: ResultResponse }): ReactElement {
   const { view, result, toolName } = props;
   const trans = useTranslation();
@@ -195,6 +209,7 @@ function TabContent(props: ResultViewProps & { readonly view: View; readonly res
   return <ResultFiles files={result.files} {...props} />;
 }
 
+/** The settings of the job. */
 function Settings({ readSettings, state }: ResultViewProps): ReactElement {
   const trans = useTranslation();
   const loaded = useLoaded(readSettings);

@@ -20,11 +20,68 @@ export interface ShareBoxProps {
 }
 
 /** The links to one job. */
-export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElement {
+export function ShareBox(props: ShareBoxProps): ReactElement {
   const trans = useTranslation();
+  const { shares, newShare, isBusy, message, fault, setMessage, create, revoke } = useShares(props);
+  return (
+    <div className="fn-Share" aria-busy={isBusy}>
+      <p>
+        {trans.__(
+          'A colleague opens the link with their own key and sees the settings and the result, read-only. The link works for members of your organization or, if you are in none, for anyone with an account at the service.'
+        )}
+      </p>
+      <LinkForm isBusy={isBusy} onCreate={create} />
+      {newShare?.url && (
+        <NewLink
+          share={newShare}
+          url={newShare.url}
+          onCopy={url => {
+            props.copy(url);
+            setMessage(trans.__('Copied.'));
+          }}
+        />
+      )}
+      <p role="status">{message}</p>
+      {fault !== null && (
+        <p className="fn-JobRow-error fn-mod-whole" role="alert">
+          <CodeText text={fault} />
+        </p>
+      )}
+      {shares !== null && shares.length > 0 && (
+        <>
+          <h3>{trans.__('Links to this job')}</h3>
+          <ul>
+            {shares.map(share => (
+              <LinkRow key={share.name} share={share} isBusy={isBusy} onRevoke={() => revoke(share.name)} />
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The links to a job, and operations on them. */
+interface Shares {
+  /** Null before the first response. */
+  readonly shares: readonly ShareRecord[] | null;
+  /** The link created last, with its address; null if there is none or it was revoked. */
+  readonly newShare: ShareRecord | null;
+  /** Whether an operation is running. */
+  readonly isBusy: boolean;
+  /** Confirmation of the last operation; empty for none. */
+  readonly message: string;
+  /** Why the last operation failed; null if it did not. */
+  readonly fault: string | null;
+  readonly setMessage: (message: string) => void;
+  readonly create: (days: number) => void;
+  readonly revoke: (name: string) => void;
+}
+
+/** Lists the links to a job, and again after each operation. */
+function useShares({ list, make, revoke }: ShareBoxProps): Shares {
   const [shares, setShares] = useState<readonly ShareRecord[] | null>(null);
   const [newShare, setNewShare] = useState<ShareRecord | null>(null);
-  const [days, setDays] = useState<number>(30);
   const [isBusy, setBusy] = useState(false);
   const [message, setMessage] = useState('');
   const [fault, setFault] = useState<string | null>(null);
@@ -44,6 +101,36 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
   useEffect(() => {
     list().then(setShares, (error: unknown) => setFault(messageOf(error)));
   }, [list]);
+  return {
+    shares,
+    newShare,
+    isBusy,
+    message,
+    fault,
+    setMessage,
+    create: days =>
+      void run(async () => {
+        setNewShare(await make(days));
+        return '';
+      }),
+    revoke: name =>
+      void run(async () => {
+        const confirmation = await revoke(name);
+        setNewShare(before => (before?.name === name ? null : before));
+        return confirmation;
+      })
+  };
+}
+
+interface LinkFormProps {
+  readonly isBusy: boolean;
+  readonly onCreate: (days: number) => void;
+}
+
+/** Selects how long a new link is valid, and creates it. */
+function LinkForm({ isBusy, onCreate }: LinkFormProps): ReactElement {
+  const trans = useTranslation();
+  const [days, setDays] = useState<number>(30);
   const dayLabels: Readonly<Record<number, string>> = {
     7: trans.__('7 days'),
     30: trans.__('30 days'),
@@ -51,74 +138,20 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
     366: trans.__('1 year')
   };
   return (
-    <div className="fn-Share" aria-busy={isBusy}>
-      <p>
-        {trans.__(
-          'A colleague opens the link with their own key and sees the settings and the result, read-only. The link works for members of your organization or, if you are in none, for anyone with an account at the service.'
-        )}
-      </p>
-      <div className="fn-Share-row">
-        <label>
-          {trans.__('Valid for')}{' '}
-          <select value={days} onChange={event => setDays(Number(event.currentTarget.value))}>
-            {DAYS.map(option => (
-              <option key={option} value={option}>
-                {dayLabels[option]}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button
-          type="button"
-          className="fn-Button"
-          disabled={isBusy}
-          onClick={() =>
-            void run(async () => {
-              setNewShare(await make(days));
-              return '';
-            })
-          }
-        >
-          {trans.__('Create link')}
-        </button>
-      </div>
-      {newShare?.url && (
-        <NewLink
-          share={newShare}
-          url={newShare.url}
-          onCopy={url => {
-            copy(url);
-            setMessage(trans.__('Copied.'));
-          }}
-        />
-      )}
-      <p role="status">{message}</p>
-      {fault !== null && (
-        <p className="fn-JobRow-error fn-mod-whole" role="alert">
-          <CodeText text={fault} />
-        </p>
-      )}
-      {shares !== null && shares.length > 0 && (
-        <>
-          <h3>{trans.__('Links to this job')}</h3>
-          <ul>
-            {shares.map(share => (
-              <LinkRow
-                key={share.name}
-                share={share}
-                isBusy={isBusy}
-                onRevoke={() =>
-                  void run(async () => {
-                    const confirmation = await revoke(share.name);
-                    setNewShare(before => (before?.name === share.name ? null : before));
-                    return confirmation;
-                  })
-                }
-              />
-            ))}
-          </ul>
-        </>
-      )}
+    <div className="fn-Share-row">
+      <label>
+        {trans.__('Valid for')}{' '}
+        <select value={days} onChange={event => setDays(Number(event.currentTarget.value))}>
+          {DAYS.map(option => (
+            <option key={option} value={option}>
+              {dayLabels[option]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="button" className="fn-Button" disabled={isBusy} onClick={() => onCreate(days)}>
+        {trans.__('Create link')}
+      </button>
     </div>
   );
 }

@@ -19,30 +19,14 @@ export interface AdviceBoxProps {
 export function AdviceBox({ advise, toolName, canRun, onChoose }: AdviceBoxProps): ReactElement {
   const trans = useTranslation();
   const [prompt, setPrompt] = useState('');
-  const [response, setResponse] = useState<AdviceResponse | null>(null);
-  const [fault, setFault] = useState<string | null>(null);
-  const [isLoading, setLoading] = useState(false);
-  const submit = async (): Promise<void> => {
-    if (isLoading) {
-      return;
-    }
-    setLoading(true);
-    setFault(null);
-    setResponse(null);
-    try {
-      setResponse(await advise(prompt.trim()));
-    } catch (error) {
-      setFault(messageOf(error));
-    } finally {
-      setLoading(false);
-    }
-  };
+  const { response, fault, isLoading, request } = useAdvice(advise);
+  const submit = (): void => void request(prompt.trim());
   return (
     <form
       className="fn-Ask"
       onSubmit={event => {
         event.preventDefault();
-        void submit();
+        submit();
       }}
     >
       <label className="fn-Ask-label" htmlFor="fn-ask">
@@ -58,7 +42,7 @@ export function AdviceBox({ advise, toolName, canRun, onChoose }: AdviceBoxProps
           onKeyDown={event => {
             if (event.key === 'Enter' && !event.shiftKey && prompt.trim() !== '') {
               event.preventDefault();
-              void submit();
+              submit();
             }
           }}
         />
@@ -77,27 +61,72 @@ export function AdviceBox({ advise, toolName, canRun, onChoose }: AdviceBoxProps
         </Notice>
       )}
       {response !== null && !isLoading && (
-        <div className="fn-Advice" role="status">
-          {response.tools.length === 0 && <p className="fn-Advice-none">{trans.__('No tool is recommended.')}</p>}
-          {(response.summary !== '' || response.tools.length === 0) && (
-            <p className="fn-Tool-method">
-              {visibleText(response.summary) ||
-                trans.__('Name your molecules and what you want to know, or search the list below.')}
-            </p>
-          )}
-          <ol>
-            {response.tools.map(({ toolId, reason }) => (
-              <li key={toolId}>
-                <button type="button" className="fn-Link" onClick={() => onChoose(toolId)}>
-                  {toolName(toolId)}
-                </button>
-                {!canRun(toolId) && <span className="fn-Tool-method"> {trans.__('· not available here')}</span>}
-                <p className="fn-Tool-method">{visibleText(reason)}</p>
-              </li>
-            ))}
-          </ol>
-        </div>
+        <Recommendation response={response} toolName={toolName} canRun={canRun} onChoose={onChoose} />
       )}
     </form>
+  );
+}
+
+/** The latest recommendation, and how to request another one. */
+interface Advice {
+  readonly response: AdviceResponse | null;
+  /** Why the last request failed; null if it did not. */
+  readonly fault: string | null;
+  readonly isLoading: boolean;
+  /** Requests a recommendation, unless one is being loaded. */
+  readonly request: (prompt: string) => Promise<void>;
+}
+
+/** Requests recommendations, one at a time. */
+function useAdvice(advise: AdviceBoxProps['advise']): Advice {
+  const [response, setResponse] = useState<AdviceResponse | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const [isLoading, setLoading] = useState(false);
+  const request = async (prompt: string): Promise<void> => {
+    if (isLoading) {
+      return;
+    }
+    setLoading(true);
+    setFault(null);
+    setResponse(null);
+    try {
+      setResponse(await advise(prompt));
+    } catch (error) {
+      setFault(messageOf(error));
+    } finally {
+      setLoading(false);
+    }
+  };
+  return { response, fault, isLoading, request };
+}
+
+interface RecommendationProps extends Omit<AdviceBoxProps, 'advise'> {
+  readonly response: AdviceResponse;
+}
+
+/** The recommended tools, each with the reason. */
+function Recommendation({ response, toolName, canRun, onChoose }: RecommendationProps): ReactElement {
+  const trans = useTranslation();
+  return (
+    <div className="fn-Advice" role="status">
+      {response.tools.length === 0 && <p className="fn-Advice-none">{trans.__('No tool is recommended.')}</p>}
+      {(response.summary !== '' || response.tools.length === 0) && (
+        <p className="fn-Tool-method">
+          {visibleText(response.summary) ||
+            trans.__('Name your molecules and what you want to know, or search the list below.')}
+        </p>
+      )}
+      <ol>
+        {response.tools.map(({ toolId, reason }) => (
+          <li key={toolId}>
+            <button type="button" className="fn-Link" onClick={() => onChoose(toolId)}>
+              {toolName(toolId)}
+            </button>
+            {!canRun(toolId) && <span className="fn-Tool-method"> {trans.__('· not available here')}</span>}
+            <p className="fn-Tool-method">{visibleText(reason)}</p>
+          </li>
+        ))}
+      </ol>
+    </div>
   );
 }

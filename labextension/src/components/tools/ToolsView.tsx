@@ -25,29 +25,12 @@ export interface ToolsViewProps {
 
 /** The tools of the service. */
 export function ToolsView(props: ToolsViewProps): ReactElement {
-  const { state, onRetry } = props;
+  const { tools, service, connectionError } = props.state;
   const trans = useTranslation();
-  const { tools, service, connectionError, isLoading } = state;
   const [query, setQuery] = useState('');
-  const [open, setOpen] = useState<string | null>(null);
+  const { openTool, toggleTool, showTool } = useOpenTool();
   const matching = useMemo(() => searchTools(tools ?? [], query), [tools, query]);
-  const available = matching.filter(tool => tool.available);
-  const withEngine = matching.filter(tool => !tool.available && tool.engine !== null);
-  const adapters = withEngine.filter(tool => tool.engine?.kind === 'adapter');
-  const installable = withEngine.filter(tool => tool.engine?.kind !== 'adapter');
-  const elsewhere = matching.filter(tool => !tool.available && tool.engine === null);
   const hasTools = tools !== null && tools.length > 0;
-  const isEmbedded = service?.isEmbedded ?? false;
-  const isCollapsible = query === '' && available.length > 0;
-  const toggle = (tool: string): void => setOpen(before => (before === tool ? null : tool));
-  const [shownTool, setShownTool] = useState<string | null>(null);
-  useEffect(() => {
-    if (shownTool !== null) {
-      document.getElementById(`fn-tool-${shownTool}`)?.scrollIntoView({ block: 'center' });
-      setShownTool(null);
-    }
-  }, [shownTool]);
-  const section = { ...props, open, onToggle: toggle };
   return (
     <div className="fn-View">
       <ServiceNotice
@@ -55,19 +38,9 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
         connectionError={connectionError}
         now={Date.now()}
         fillsView={!hasTools}
-        onRetry={onRetry}
+        onRetry={props.onRetry}
       />
-      {tools === null && isLoading && <Notice tone="busy" title={trans.__('Loading tools')} fillsView />}
-      {service?.state === 'ok' && tools?.length === 0 && (
-        <Notice
-          tone="plain"
-          title={trans.__('No tools')}
-          fillsView
-          action={{ label: trans.__('Try again'), onClick: onRetry }}
-        >
-          {trans.__('The service lists no tools.')}
-        </Notice>
-      )}
+      <EmptyNotice {...props} />
       {hasTools && (
         <>
           <div className="fn-Toolbar">
@@ -78,38 +51,10 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
               advise={props.advise}
               toolName={props.toolName}
               canRun={type => tools.some(tool => tool.type === type && tool.available)}
-              onChoose={tool => {
-                setOpen(tool);
-                setShownTool(tool);
-              }}
+              onChoose={showTool}
             />
           )}
-          <ToolSection
-            title={isEmbedded ? trans.__('Run on this computer') : trans.__('Ready to run')}
-            tools={available}
-            {...section}
-          />
-          <ToolSection
-            title={trans.__('Can be installed')}
-            hint={trans.__('Install their engines under Engines.')}
-            tools={installable}
-            isCollapsible={isCollapsible}
-            {...section}
-          />
-          <ToolSection
-            title={trans.__('Run with your own copy of the program')}
-            hint={trans.__('Install the program and give its location in the service’s configuration.')}
-            tools={adapters}
-            isCollapsible={isCollapsible}
-            {...section}
-          />
-          <ToolSection
-            title={isEmbedded ? trans.__('Not available on this computer') : trans.__('Not available at this service')}
-            hint={trans.__('No engine runs them here. Use another service, or configure a command of your own.')}
-            tools={elsewhere}
-            isCollapsible={isCollapsible}
-            {...section}
-          />
+          <ToolSections {...props} tools={matching} isSearch={query !== ''} open={openTool} onToggle={toggleTool} />
           {matching.length === 0 && (
             <Notice
               tone="plain"
@@ -121,6 +66,106 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
         </>
       )}
     </div>
+  );
+}
+
+/** Which tool is expanded. */
+interface OpenTool {
+  /** Null for none. */
+  readonly openTool: string | null;
+  readonly toggleTool: (tool: string) => void;
+  /** Expands the tool and scrolls to it. */
+  readonly showTool: (tool: string) => void;
+}
+
+/** Expands at most one tool at a time. */
+function useOpenTool(): OpenTool {
+  const [openTool, setOpenTool] = useState<string | null>(null);
+  const [shownTool, setShownTool] = useState<string | null>(null);
+  useEffect(() => {
+    if (shownTool !== null) {
+      document.getElementById(`fn-tool-${shownTool}`)?.scrollIntoView({ block: 'center' });
+      setShownTool(null);
+    }
+  }, [shownTool]);
+  return {
+    openTool,
+    toggleTool: tool => setOpenTool(before => (before === tool ? null : tool)),
+    showTool: tool => {
+      setOpenTool(tool);
+      setShownTool(tool);
+    }
+  };
+}
+
+/** A notice while the tools are loading, or if the service has none. */
+function EmptyNotice({ state, onRetry }: ToolsViewProps): ReactElement | null {
+  const { tools, service, isLoading } = state;
+  const trans = useTranslation();
+  if (tools === null) {
+    return isLoading ? <Notice tone="busy" title={trans.__('Loading tools')} fillsView /> : null;
+  }
+  return service?.state === 'ok' && tools.length === 0 ? (
+    <Notice
+      tone="plain"
+      title={trans.__('No tools')}
+      fillsView
+      action={{ label: trans.__('Try again'), onClick: onRetry }}
+    >
+      {trans.__('The service lists no tools.')}
+    </Notice>
+  ) : null;
+}
+
+interface ToolSectionsProps extends ToolsViewProps {
+  readonly tools: readonly ToolRecord[];
+  /** Whether the tools are results of a search. */
+  readonly isSearch: boolean;
+  /** The expanded tool; null for none. */
+  readonly open: string | null;
+  readonly onToggle: (tool: string) => void;
+}
+
+/** The tools in sections by what is needed to run them. */
+function ToolSections(props: ToolSectionsProps): ReactElement {
+  const { tools, isSearch } = props;
+  const trans = useTranslation();
+  const available = tools.filter(tool => tool.available);
+  const withEngine = tools.filter(tool => !tool.available && tool.engine !== null);
+  const adapters = withEngine.filter(tool => tool.engine?.kind === 'adapter');
+  const installable = withEngine.filter(tool => tool.engine?.kind !== 'adapter');
+  const elsewhere = tools.filter(tool => !tool.available && tool.engine === null);
+  const isEmbedded = props.state.service?.isEmbedded ?? false;
+  const isCollapsible = !isSearch && available.length > 0;
+  return (
+    <>
+      <ToolSection
+        {...props}
+        title={isEmbedded ? trans.__('Run on this computer') : trans.__('Ready to run')}
+        tools={available}
+      />
+      <ToolSection
+        {...props}
+        title={trans.__('Can be installed')}
+        hint={trans.__('Install their engines under Engines.')}
+        tools={installable}
+        isCollapsible={isCollapsible}
+      />
+      <ToolSection
+        {...props}
+        title={trans.__('Run with your own copy of the program')}
+        hint={trans.__('Install the program and give its location in the service’s configuration.')}
+        tools={adapters}
+        isCollapsible={isCollapsible}
+      />
+      <ToolSection
+        {...props}
+        title={isEmbedded ? trans.__('Not available on this computer') : trans.__('Not available at this service')}
+        hint={trans.__('No engine runs them here. Use another service, or configure a command of your own.')}
+        tools={elsewhere}
+        isCollapsible={isCollapsible}
+      />
+    </>
   );
 }
 
