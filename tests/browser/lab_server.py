@@ -195,7 +195,7 @@ def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 10) -> N
         process.wait(patience_s)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait(10)
+        process.wait(120)
 
 
 def find_free_port() -> int:

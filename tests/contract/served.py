@@ -31,8 +31,8 @@ class Served:
         self.line = self.process.stdout.readline()
         ready = json.loads(self.line)
         self.url, self.key = ready["url"], ready["key"]
-        self.http = httpx.Client(base_url=self.url, headers={"x-api-key": self.key}, timeout=30)
-        self.open = httpx.Client(base_url=self.url, timeout=30)
+        self.http = httpx.Client(base_url=self.url, headers={"x-api-key": self.key}, timeout=120)
+        self.open = httpx.Client(base_url=self.url, timeout=120)
 
     def start(self, *arguments: str, errors: int | IO[bytes] = subprocess.PIPE) -> subprocess.Popen:
         environment = os.environ | {

@@ -97,7 +97,7 @@ async def test_the_card_of_a_batch_shows_each_job_and_ends_in_the_table(counted,
     assert slot.bundle["text/plain"].startswith("2 jobs: ")
     live = slot.bundle[WIDGET_VIEW]["model_id"]
     assert live in Widget.get_manager_state()["state"]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not ended:
             await asyncio.sleep(0.05)
     assert live not in Widget.get_manager_state()["state"]

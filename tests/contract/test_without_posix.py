@@ -165,7 +165,7 @@ async def ask():
     sockets = bind_sockets(0, "127.0.0.1")
     HTTPServer(server.web_app).add_sockets(sockets)
     address = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/foldnote/api"
-    async with httpx.AsyncClient(headers={"Authorization": "token t"}, timeout=30) as client:
+    async with httpx.AsyncClient(headers={"Authorization": "token t"}, timeout=120) as client:
         while "panel-job" not in (await client.get(f"{address}/jobs")).text:
             await asyncio.sleep(0.2)
         tools = await client.get(f"{address}/tools")

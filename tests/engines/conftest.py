@@ -3,7 +3,10 @@
 import re
 
 import pytest
-from adapter_contract import AdapterLab
+
+pytest.register_assert_rewrite("adapter_contract", "engine_contract", "real_engine")
+
+from adapter_contract import AdapterLab  # noqa: E402
 
 
 @pytest.fixture(scope="session")

@@ -85,7 +85,7 @@ class Laboratory:
             )
         trust = ssl.create_default_context(cafile=str(chain))
         self.web = httpx.Client(
-            base_url=self.url, timeout=30, transport=OnThisMachine(verify=trust), follow_redirects=False
+            base_url=self.url, timeout=120, transport=OnThisMachine(verify=trust), follow_redirects=False
         )
         wait_for(lambda: is_open(port) or self.proxy.poll() is not None)
         assert self.proxy.poll() is None, (folder / "proxy.log").read_text()
@@ -93,7 +93,7 @@ class Laboratory:
     def end(self):
         self.web.close()
         self.proxy.terminate()
-        self.proxy.wait(20)
+        self.proxy.wait(120)
         self.service.end()
 
 

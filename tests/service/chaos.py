@@ -106,7 +106,7 @@ class Clients:
     def _loop(self, work: Callable[[httpx.Client, random.Random, int], None], number: int) -> None:
         chance = random.Random(f"{self._seed} {number}")
         turn = 0
-        with httpx.Client(base_url=self._url, headers={"x-api-key": self._key}, timeout=30) as client:
+        with httpx.Client(base_url=self._url, headers={"x-api-key": self._key}, timeout=120) as client:
             while not self._is_ending.is_set():
                 turn += 1
                 try:

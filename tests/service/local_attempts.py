@@ -11,7 +11,7 @@ from foldnote.service.runner.attempt import Outcome
 from foldnote.service.runner.local_runners import LocalRunners
 from foldnote.settings import process_environment
 
-wait_until = partial(waiting.wait_until, patience_s=30)
+wait_until = partial(waiting.wait_until, patience_s=120)
 
 
 def outcome_of(folder: Path) -> Outcome:

@@ -59,7 +59,7 @@ class NodeService:
         self.service = Service(self.config)
         self.attempts = self.service.node_attempts
         self.root = self.config.data_dir / "jobs"
-        self.client = httpx.Client(base_url=self.url, timeout=30)
+        self.client = httpx.Client(base_url=self.url, timeout=120)
         self.key = self.service.local_key
 
     @property

@@ -84,7 +84,7 @@ class ServiceProcess:
         assert line, (self.folder / "service.log").read_text()[-3000:]
         ready = json.loads(line)
         self.url, self.key = ready["url"], ready["key"]
-        self.client = httpx.Client(base_url=self.url, headers={"x-api-key": self.key}, timeout=30)
+        self.client = httpx.Client(base_url=self.url, headers={"x-api-key": self.key}, timeout=120)
         return self
 
     def kill(self) -> None:
@@ -92,7 +92,7 @@ class ServiceProcess:
 
     def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        code = self.process.wait(30)
+        code = self.process.wait(120)
         self.process.stdout.close()
         if self.client is not None:
             self.client.close()
@@ -107,7 +107,7 @@ class ServiceProcess:
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    def wait(self, name: str, statuses: tuple[str, ...] = FINAL, patience_s: float = 60) -> dict:
+    def wait(self, name: str, statuses: tuple[str, ...] = FINAL, patience_s: float = 180) -> dict:
         until, pause_s = time.monotonic() + patience_s, 0.05
         while (job := self.job(name))["status"] not in statuses:
             assert time.monotonic() < until, job

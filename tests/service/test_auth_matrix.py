@@ -145,7 +145,7 @@ def house(tmp_path_factory):
     service = ServiceProcess(
         tmp_path_factory.mktemp("house"), "--no-rate-limit", "--allow-deploy-model"
     ).start()
-    service.anybody = httpx.Client(base_url=service.url, timeout=30)
+    service.anybody = httpx.Client(base_url=service.url, timeout=120)
     service.keys = {"admin": service.key, "member": issue_key(service, "member@lab.org")}
     service.keys["owner"] = issue_key(service, "owner@lab.org")
     service.keys["revoked"] = issue_key(service, "gone@lab.org")
@@ -194,7 +194,7 @@ def furnish(service):
 
 
 def client_of(service, who):
-    return httpx.Client(base_url=service.url, headers={"x-api-key": service.keys[who]}, timeout=30)
+    return httpx.Client(base_url=service.url, headers={"x-api-key": service.keys[who]}, timeout=120)
 
 
 def fill(path, **names):

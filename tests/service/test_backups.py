@@ -308,7 +308,7 @@ def test_what_is_deleted_while_a_backup_is_made_is_whole_in_it(make_service, tmp
 
     def work() -> None:
         number = 0
-        with httpx.Client(base_url=service.url, headers={"x-api-key": service.key}, timeout=30) as client:
+        with httpx.Client(base_url=service.url, headers={"x-api-key": service.key}, timeout=120) as client:
             while not stop.is_set():
                 name = f"n{number}.output-1"
                 service_body = {"jobName": name, "type": "anarci", "settings": {"sequence": "EVQLVESGG"}}

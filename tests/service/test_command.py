@@ -263,7 +263,7 @@ def test_an_interrupted_wait_says_so_and_leaves_the_job(foldnote):
     process.stderr.readline()
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=120)
     assert (process.returncode, "jobs at the service continue" in err) == (130, True)
     foldnote("stop", "interrupted.sleep-60")
 
@@ -281,7 +281,7 @@ def test_a_service_whose_folder_is_named_relative_to_the_current_one_runs_its_jo
             assert job.status == "Complete"
     finally:
         service.terminate()
-        service.communicate(timeout=20)
+        service.communicate(timeout=120)
 
 
 def test_a_trial_key_is_requested_once_and_never_shown(foldnote):
@@ -298,7 +298,7 @@ def test_a_trial_key_is_requested_once_and_never_shown(foldnote):
         assert not [key for key in keys.values() if key in said]
     finally:
         service.terminate()
-        service.communicate(timeout=20)
+        service.communicate(timeout=120)
 
 
 def test_options_may_be_placed_between_the_arguments(foldnote, tmp_path):

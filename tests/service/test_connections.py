@@ -160,7 +160,7 @@ def test_options_set_the_connections_that_are_held_and_that_wait(tmp_path):
 def test_more_connections_than_files_are_refused_at_the_start(tmp_path):
     service = prepare(tmp_path, "--connections", "145")
     process = service.spawn()
-    assert process.wait(30) == 2
+    assert process.wait(120) == 2
     process.stdout.close()
     assert "145 connections need 401 open files" in (tmp_path / "service.log").read_text()
 

@@ -104,7 +104,7 @@ class History:
             self.is_up = False
 
     def ask(self, account: str) -> httpx.Client:
-        return httpx.Client(base_url=self.service.url, headers={"x-api-key": account}, timeout=30)
+        return httpx.Client(base_url=self.service.url, headers={"x-api-key": account}, timeout=120)
 
     def submit(self) -> None:
         """Submit a job, including after operations that let job numbers be reused."""

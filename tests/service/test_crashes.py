@@ -119,14 +119,14 @@ def test_a_batch_keeps_its_policy_when_the_service_is_killed(make_service):
 
 def test_a_killed_runner_is_an_infrastructure_loss(make_service):
     service = make_service("--no-rate-limit")
-    service.submit("long.sleep-20")
-    wait_until_it_runs(service, "long.sleep-20")
+    service.submit("long.sleep-50")
+    wait_until_it_runs(service, "long.sleep-50")
     kill_runners(service)
-    job = service.wait("long.sleep-20", ("In Queue",))
+    job = service.wait("long.sleep-50", ("In Queue",))
     assert "retried" in job["message"]
     assert rows(service, "SELECT losses, is_cancelled FROM jobs") == [(1, 0)]
-    service.client.post("/stop-job", json={"jobName": "long.sleep-20"})
-    assert service.wait("long.sleep-20")["status"] == "Stopped"
+    service.client.post("/stop-job", json={"jobName": "long.sleep-50"})
+    assert service.wait("long.sleep-50")["status"] == "Stopped"
 
 
 def kill_runners(service) -> int:
@@ -204,7 +204,7 @@ def test_batches_that_share_a_name_are_one_batch(make_service):
 def test_two_services_do_not_share_a_folder(make_service):
     service = make_service()
     command = [sys.executable, "-m", "foldnote.service.serve", "--data-dir", str(service.folder / "data")]
-    second = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    second = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert second.returncode == 2
     assert "Another service" in second.stderr
 

@@ -259,7 +259,7 @@ def test_a_job_of_another_account_and_tool_waits_for_what_is_in_line_only(shared
         assert admin.main(arguments) == 0
     headers = {"x-api-key": json.loads(said.getvalue())["key"]}
     body = {"jobName": "other.output-1", "type": "af2bind", "settings": {"pdbFile": PDB, "chain": "A"}}
-    with httpx.Client(base_url=service.url, headers=headers, timeout=30) as client:
+    with httpx.Client(base_url=service.url, headers=headers, timeout=120) as client:
         client.post("/submit-job", json=body).raise_for_status()
         job = lambda: client.get("/jobs", params={"jobName": "other.output-1"}).json()["status"]  # noqa: E731
         wait_until(lambda: job() == "Complete", "its end")

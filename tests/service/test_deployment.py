@@ -151,12 +151,11 @@ def remove(service, tool_type):
     return service.client.request("DELETE", "/delete-model", json={"type": tool_type})
 
 
-SLEEPER = COUNTER | {"command": [sys.executable, "-c", "import time; time.sleep(2);" + SCRIPT]}
-
-
-def test_a_removed_tool_takes_no_new_jobs_and_running_ones_continue(make_service):
+def test_a_removed_tool_takes_no_new_jobs_and_running_ones_continue(make_service, tmp_path):
+    mark = tmp_path / "continue"
+    wait = f"import pathlib, time\nwhile not pathlib.Path({str(mark)!r}).exists(): time.sleep(0.1)\n"
     service = make_service("--no-rate-limit", "--allow-deploy-model", "--workers", "1")
-    deploy(service, type="sleeper", command=SLEEPER["command"])
+    deploy(service, type="sleeper", command=[sys.executable, "-c", wait + SCRIPT])
     for job in ("runs", "waits"):
         service.submit(job, type="sleeper", settings={"structure": PDB})
     service.wait("runs", ("Running",))
@@ -168,6 +167,7 @@ def test_a_removed_tool_takes_no_new_jobs_and_running_ones_continue(make_service
     assert "sleeper" not in {row["type"] for row in service.client.get("/tools").json()}
     refused = service.submit("late", type="sleeper", settings={"structure": PDB})
     assert (refused.status_code, refused.json()["code"]) == (400, "unknown_tool")
+    mark.touch()
     assert service.wait("runs")["status"] == "Complete"
     assert service.result("runs").status_code == 200
     told = service.wait("waits")

@@ -47,7 +47,7 @@ def _ended(home, tmp_path, monkeypatch):
 def end(pid: int, number: int) -> None:
     os.kill(pid, number)
     with suppress(psutil.NoSuchProcess):
-        psutil.wait_procs([psutil.Process(pid)], timeout=20)
+        psutil.wait_procs([psutil.Process(pid)], timeout=120)
 
 
 def ask_in_process() -> subprocess.Popen:

@@ -120,7 +120,7 @@ def test_a_service_that_finds_no_room_says_so_and_ends(faulty):
     service.end()
     with layer.active("ENOSPC", "w", 1):
         process = service.spawn()
-        assert process.wait(20) == 6
+        assert process.wait(120) == 6
         process.stdout.close()
     last = (service.folder / "service.log").read_text().splitlines()[-1]
     assert "cannot use its data folder" in last
@@ -150,7 +150,7 @@ def test_a_death_before_any_write_sync_or_rename_loses_nothing(faulty):
                 number += 1
         except httpx.TransportError:
             layer.clear()
-        service.process.wait(20)
+        service.process.wait(120)
         service.process.stdout.close()
         service.start()
         repeated = service.submit(name)

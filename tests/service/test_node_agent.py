@@ -30,7 +30,7 @@ def start_agent(tmp_path):
     yield start
     for each in started:
         each.stdin.close()
-        each.wait(30)
+        each.wait(120)
         each.stdout.close()
 
 
@@ -45,7 +45,7 @@ def test_an_agent_removes_files_of_a_killed_agent_but_not_of_a_running_one(start
     for folder in elsewhere:
         (folder / "lock").touch()
     killed.kill()
-    killed.wait(30)
+    killed.wait(120)
     start_agent()
     assert not left.exists()
     assert (used / "1-1-nonce" / "result.zip").exists()
@@ -57,5 +57,5 @@ def test_an_agent_that_ends_leaves_nothing(start_agent, tmp_path):
     agent, folder = start_agent()
     assert f"agent-{os.uname().nodename}-" in folder.name
     agent.stdin.close()
-    agent.wait(30)
+    agent.wait(120)
     assert list(tmp_path.iterdir()) == []

@@ -151,7 +151,7 @@ def test_an_attempt_for_a_node_that_has_left_is_delivered_otherwise_and_has_not_
     order, identity = prepare(service)
     delivered = threading.Event()
     if hand_on(service, order, delivered.set) is not None:  # otherwise its end would be noticed earlier
-        assert delivered.wait(20)
+        assert delivered.wait(120)
     assert not begun(service, identity)
     assert RunningNode(service, identity).send_heartbeat().status_code == 200, "another node can start it"
 

@@ -70,7 +70,7 @@ def lab(make_service, manage):
     for each in ("ada", "bob"):
         manage(data, "add-member", "lab", f"{each}@lab.org")
     clients = {
-        each: httpx.Client(base_url=service.url, headers={"x-api-key": key}, timeout=30)
+        each: httpx.Client(base_url=service.url, headers={"x-api-key": key}, timeout=120)
         for each, key in keys.items()
     }
     yield service, clients

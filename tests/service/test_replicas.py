@@ -50,7 +50,7 @@ class Load:
     def _submit(self, replica: ServiceProcess, sort: str) -> None:
         number = 0
         headers = {"x-api-key": replica.key}
-        with httpx.Client(base_url=replica.url, headers=headers, timeout=30) as client:
+        with httpx.Client(base_url=replica.url, headers=headers, timeout=120) as client:
             while not self._is_over.is_set():
                 number += 1
                 body = {"jobName": f"{sort}{number}.output-1", "type": "anarci", "settings": SETTINGS}

@@ -40,7 +40,7 @@ def member(service, email, capsys):
     command = ["admin", "--data-dir", str(service.folder / "data"), "--json", "issue-key", email]
     assert run_command(command) == 0
     key = json.loads(capsys.readouterr().out)["key"]
-    return httpx.Client(base_url=service.url, headers={"x-api-key": key}, timeout=30)
+    return httpx.Client(base_url=service.url, headers={"x-api-key": key}, timeout=120)
 
 
 @pytest.fixture

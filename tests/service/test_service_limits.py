@@ -173,7 +173,7 @@ def test_a_trial_key_has_so_many_jobs_and_a_claimed_one_so_many_a_month(small, t
 
     def submit(name):
         body = {"jobName": name, "type": "anarci", "settings": SETTINGS}
-        return httpx.post(f"{small.url}/submit-job", headers=headers, json=body, timeout=30)
+        return httpx.post(f"{small.url}/submit-job", headers=headers, json=body, timeout=120)
 
     assert [submit(name).status_code for name in ("a", "b")] == [200, 200]
     refused = submit("c")

@@ -35,7 +35,7 @@ def serve(home: Path, *arguments: str, **variables: str) -> subprocess.Popen:
 
 def end(process: subprocess.Popen) -> None:
     process.terminate()
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
 
 
 def test_the_key_is_created_once_and_private(make_service):
@@ -122,7 +122,7 @@ def test_an_embedded_service_publishes_its_address(tmp_path):
         assert ready["url"].startswith("http://127.0.0.1:")
         assert httpx.get(f"{ready['url']}/jobs", headers={"x-api-key": key}).status_code == 200
         second = serve(tmp_path, "--embedded")
-        output, _ = second.communicate(timeout=30)
+        output, _ = second.communicate(timeout=120)
         assert (second.returncode, json.loads(output)) == (0, ready)
     finally:
         end(process)
@@ -132,7 +132,7 @@ def test_an_embedded_service_publishes_its_address(tmp_path):
 def test_an_idle_embedded_service_stops(tmp_path):
     process = serve(tmp_path, "--embedded", FOLDNOTE_SERVICE_IDLE_STOP_S="0.5")
     assert json.loads(process.stdout.readline())
-    assert process.wait(30) == 0
+    assert process.wait(120) == 0
     process.communicate()
     assert read_runtime(tmp_path / "run") is None
 
@@ -140,7 +140,7 @@ def test_an_idle_embedded_service_stops(tmp_path):
 def test_a_port_in_use_is_reported(make_service, tmp_path):
     service = make_service()
     process = serve(tmp_path, "--port", service.url.rpartition(":")[2])
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 2
     assert b"cannot listen" in errors
 

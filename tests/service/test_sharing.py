@@ -50,7 +50,7 @@ def admin(service, *arguments):
 
 def ask(service, who, method, path, **more):
     headers = {} if who is None else {"x-api-key": service.keys[who]}
-    return httpx.request(method, f"{service.url}{path}", headers=headers, timeout=30, **more)
+    return httpx.request(method, f"{service.url}{path}", headers=headers, timeout=120, **more)
 
 
 def finish(service, who, name):

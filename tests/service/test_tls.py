@@ -29,7 +29,7 @@ def secure(make_service, folder):
     service = make_service("--no-rate-limit", "--tls-cert", str(chain), "--tls-key", str(key))
     trust = ssl.create_default_context(cafile=str(chain))
     service.client = httpx.Client(
-        base_url=service.url, headers={"x-api-key": service.key}, verify=trust, timeout=30
+        base_url=service.url, headers={"x-api-key": service.key}, verify=trust, timeout=120
     )
     return service
 
@@ -152,5 +152,5 @@ def test_one_file_may_hold_both(tmp_path):
 
 def test_a_key_needs_a_certificate(make_service, tmp_path):
     service = make_service("--tls-key", str(tmp_path / "key.pem"), is_started=False)
-    assert service.spawn().wait(30) == 2
+    assert service.spawn().wait(120) == 2
     assert "--tls-key needs --tls-cert" in (service.folder / "service.log").read_text()

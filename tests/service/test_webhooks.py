@@ -71,7 +71,7 @@ def member(service, email):
             patch.setenv(name, value)
         assert run_command(command) == 0
     key = json.loads(told.getvalue())["key"]
-    return httpx.Client(base_url=service.url, headers={"x-api-key": key}, timeout=30)
+    return httpx.Client(base_url=service.url, headers={"x-api-key": key}, timeout=120)
 
 
 def wait_told(service, name, start, patience_s=60):
@@ -536,7 +536,7 @@ def test_the_routes_need_a_key_and_a_secret_is_shown_once(calling):
 
 def test_a_merged_account_keeps_what_waits_and_its_own_secret(calling, receiver, name):
     trial = httpx.post(f"{calling.url}/agent/provision").json()
-    own = httpx.Client(base_url=calling.url, headers={"x-api-key": trial["apiKey"]}, timeout=30)
+    own = httpx.Client(base_url=calling.url, headers={"x-api-key": trial["apiKey"]}, timeout=120)
     target = member(calling, f"{name}@lab.example")
     assert own.post("/webhook/secret").status_code == 200
     kept = target.post("/webhook/secret").json()["secret"]

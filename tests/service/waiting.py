@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def wait_until(condition: Callable[[], T], what: str, patience_s: float = 60) -> T:
+def wait_until(condition: Callable[[], T], what: str, patience_s: float = 120) -> T:
     """Return the value of ``condition`` once it is true; fail after the time limit."""
     deadline = time.monotonic() + patience_s
     while not (found := condition()):

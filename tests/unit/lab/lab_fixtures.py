@@ -96,7 +96,7 @@ async def wait_for_state(
     jupyter: httpx.AsyncClient, state: str, until: Callable[[dict[str, Any]], bool] = bool
 ) -> dict[str, Any]:
     """Return the response with the jobs, once the service is in ``state`` and ``until`` is true of the body."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while True:
             answer = await jupyter.get("jobs", headers={"Authorization": f"token {TOKEN}"})
             body: dict[str, Any] = answer.json()

@@ -35,7 +35,7 @@ async def deletions():
 
 
 async def until(holds):
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not holds():
             await asyncio.sleep(0.01)
 

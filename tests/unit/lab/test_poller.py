@@ -20,13 +20,13 @@ def _poller(service, **pace) -> JobPoller:
 
 
 async def _settle(poller: JobPoller, state: ServiceState) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         while f'"state":"{state}"'.encode() not in poller.read().body:
             await asyncio.sleep(0.02)
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not condition():
             await asyncio.sleep(0.02)
 
@@ -51,7 +51,7 @@ async def test_many_looks_are_one_question(service):
 async def test_polling_stops_without_viewers_and_starts_again(service):
     poller = _poller(service, attention_s=0.2)
     await _settle(poller, ServiceState.OK)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         while poller.is_running:
             await asyncio.sleep(0.05)
     asked = service.requests
@@ -195,7 +195,7 @@ async def test_a_wished_pause_is_kept_at_the_service(service, poller):
 
 
 async def _settle_wish(poller: JobPoller, holds: Callable[[float], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not holds(poller.pause_s()):
             poller.read(pause_s=120)
             await asyncio.sleep(0.02)

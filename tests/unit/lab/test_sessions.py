@@ -43,7 +43,7 @@ async def test_a_page_waits_until_something_changes(jupyter, service):
     await wait_for_state(jupyter, "ok")
     first = await jupyter.get("jobs", headers=LOGIN)
     tag = first.headers["ETag"].split('"')[1]
-    waiting = asyncio.create_task(jupyter.get(f"jobs?since={tag}&wait_s=20", headers=LOGIN, timeout=30))
+    waiting = asyncio.create_task(jupyter.get(f"jobs?since={tag}&wait_s=20", headers=LOGIN, timeout=120))
     async with service.client() as client:
         tool = await client.tools.get("anarci")
         await client.jobs.submit(tool, tool.example_job["settings"], job_name="new")
@@ -58,7 +58,7 @@ async def test_polling_stops_when_a_page_is_closed(jupyter, registry):
     tag = (await jupyter.get("jobs", headers=LOGIN)).headers["ETag"].split('"')[1]
     with pytest.raises(httpx.ReadTimeout):
         await jupyter.get(f"jobs?since={tag}&wait_s=50", headers=LOGIN, timeout=0.3)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(40):  # less than the duration of the long poll
         while poller.waiting_pages:
             await asyncio.sleep(0.02)
 
@@ -87,7 +87,7 @@ async def test_a_connection_that_does_not_answer_is_not_kept(jupyter):
 async def test_a_page_that_waits_for_a_deletion_is_answered_when_the_key_is_replaced(jupyter, registry):
     await wait_for_state(jupyter, "ok")
     body = {"names": ["a"], "delayS": 30}
-    waiting = asyncio.create_task(jupyter.post("jobs/delete", headers=LOGIN, json=body, timeout=20))
+    waiting = asyncio.create_task(jupyter.post("jobs/delete", headers=LOGIN, json=body, timeout=120))
     await asyncio.sleep(0.5)
     await registry.find(None).close()
     assert (await waiting).json() == {"gone": [], "faults": []}
@@ -138,7 +138,7 @@ def find_engine(answer, name="anarci"):
 
 async def test_a_listing_of_engines_that_was_killed_is_reported_in_a_sentence():
     listing = asyncio.create_task(EngineManager().list_engines())
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not (child := find_listing()):
             await asyncio.sleep(0.01)
     child.kill()
@@ -179,7 +179,7 @@ async def test_optional_weights_are_distinguished_and_asked_for(tmp_path, monkey
 
 async def _fail_to_install(session):
     session.begin("install", "anarci", with_optional=True)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while (anarci := find_engine(await session.list_engines())).is_busy:
             await asyncio.sleep(0.1)
     assert anarci.has_failed

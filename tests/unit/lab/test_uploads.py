@@ -104,7 +104,7 @@ async def lose_service(jupyter, service):
 
 
 async def finish_once(jupyter, upload):
-    return await jupyter.post(f"files/uploads/{upload['id']}/finish", headers=LOGIN, timeout=20)
+    return await jupyter.post(f"files/uploads/{upload['id']}/finish", headers=LOGIN, timeout=120)
 
 
 async def test_a_service_that_is_gone_is_waited_for_and_gets_the_file_when_it_is_back(jupyter, service):

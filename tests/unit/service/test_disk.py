@@ -45,6 +45,6 @@ def test_a_round_that_failed_is_repeated_unasked():
 
     rounds = BackgroundWorker("test", work)
     rounds.start()
-    assert done.wait(10)
+    assert done.wait(120)
     rounds.stop()
     assert len(tries) >= 2

@@ -69,7 +69,7 @@ class Seen:
 
 
 async def until(condition):
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         while not condition():
             await asyncio.sleep(0.01)
 
