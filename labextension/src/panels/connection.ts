@@ -5,15 +5,9 @@
 import { Dialog, showDialog } from '@jupyterlab/apputils';
 import { Widget } from '@lumino/widgets';
 
-import type { LabApi } from '../api/lab';
+import type { LabApi, NewConnection } from '../api/lab';
 import { messageOf } from '../models/formatting/text';
 import type { Trans } from '../models/translation';
-
-interface ConnectionInput {
-  readonly name: string;
-  readonly url: string;
-  readonly key: string;
-}
 
 /**
  * Asks for a connection, tests it, and lets the server store it.
@@ -23,7 +17,7 @@ interface ConnectionInput {
 export async function askConnection(
   api: LabApi,
   trans: Trans,
-  defaults: Omit<ConnectionInput, 'key'> = { name: '', url: '' },
+  defaults: Omit<NewConnection, 'key'> = { name: '', url: '' },
   alertText = ''
 ): Promise<string | null> {
   const { button, value } = await showDialog({
@@ -43,7 +37,7 @@ export async function askConnection(
 }
 
 /** Returns why the connection cannot be used; null if it was stored. */
-async function tryConnection(api: LabApi, input: ConnectionInput): Promise<string | null> {
+async function tryConnection(api: LabApi, input: NewConnection): Promise<string | null> {
   try {
     const verdict = await api.connect(input);
     return verdict.isGood ? null : verdict.message;
@@ -52,8 +46,8 @@ async function tryConnection(api: LabApi, input: ConnectionInput): Promise<strin
   }
 }
 
-class ConnectionForm extends Widget implements Dialog.IBodyWidget<ConnectionInput> {
-  constructor(trans: Trans, { name, url }: Omit<ConnectionInput, 'key'>, alertText: string) {
+class ConnectionForm extends Widget implements Dialog.IBodyWidget<NewConnection> {
+  constructor(trans: Trans, { name, url }: Omit<NewConnection, 'key'>, alertText: string) {
     super();
     this.addClass('fn-ConnectionForm');
     this.name = this.addField(trans.__('Profile name'), 'text', name, 'lab');
@@ -70,7 +64,7 @@ class ConnectionForm extends Widget implements Dialog.IBodyWidget<ConnectionInpu
   }
 
   /** Returns the input, and clears the key's field. */
-  getValue(): ConnectionInput {
+  getValue(): NewConnection {
     const input = { name: this.name.value.trim(), url: this.url.value.trim(), key: this.key.value.trim() };
     this.key.value = '';
     return input;
