@@ -1,6 +1,7 @@
 """Fixtures and hooks for all tests: a separate home for each, without the user's API key."""
 
 import ast
+import atexit
 import gc
 import os
 import signal
@@ -46,6 +47,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Each worker collects every test, and these objects live until it exits: scanning them for garbage costs five
 # seconds during collection, and again at each full collection later.
 gc.disable()
+atexit.register(gc.freeze)  # nor is it worth a search for garbage when the worker exits
 
 
 def pytest_collection_finish() -> None:
