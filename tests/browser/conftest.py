@@ -103,7 +103,11 @@ def server(
 @pytest.fixture(scope="package")
 def window(chromium: Browser) -> Iterator[BrowserContext]:
     """Open a window of 1600 by 1000 pixels for successive pages: later ones load in half the time."""
-    context = chromium.new_context(viewport={"width": 1600, "height": 1000}, accept_downloads=True)
+    context = chromium.new_context(
+        viewport={"width": 1600, "height": 1000},
+        accept_downloads=True,
+        reduced_motion="reduce",  # without a GPU, drawing one moving icon takes an eighth of a core
+    )
     context.set_default_timeout(PATIENCE_MS)
     yield context
     context.close()
