@@ -87,6 +87,7 @@ def test_advice_names_options_and_commands(sentence, reworded):
     assert name_commands(sentence) == reworded
 
 
-def test_an_unknown_tool_names_the_command_that_lists_tools(capsys):
+def test_an_unknown_tool_names_the_command_that_lists_tools(capsys, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_SERVICE_IDLE_STOP_S", "5")
     assert main(["submit", "nothing-of-the-kind", "--set", "a=1"]) == 4
     assert capsys.readouterr().err.endswith("here. `foldnote tools` lists them.\n")
