@@ -6,9 +6,9 @@ from pathlib import Path
 PROBE = Path(__file__).parent / "probe"
 
 
-def release(job_name: str) -> None:
-    """Let the job with ``hold`` in its name continue, which the engine in ``PROBE`` runs."""
-    folder = PROBE / "released"
+def release(job_name: str, engine: Path = PROBE) -> None:
+    """Let a run of the job with ``hold`` in its name continue; ``engine`` is the folder of the engine that runs it."""
+    folder = engine / "released"
     folder.mkdir(exist_ok=True)
     (folder / job_name).touch()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 from chosen_store import store_environment
 from forked_python import ForkedPython
-from probe_engine import write_probe_engine
+from probe_engine import release, write_probe_engine
 
 TOOLS = ("abodybuilder", "anarci", "af2bind", "align-pdbs", "abmpnn")
 SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -119,6 +119,10 @@ class ServiceProcess:
         answer = self.submit(name, **more)
         assert answer.status_code == 200, answer.text
         return self.wait(name)
+
+    def release(self, name: str) -> None:
+        """Let a run of the job with ``hold`` in its name continue."""
+        release(name, self.engines / "probe")
 
     def result(self, name: str, **more) -> httpx.Response:
         return self.client.post("/result", json={"jobName": name} | more)

@@ -23,7 +23,7 @@ from foldnote.service.http.app import create_app
 def wait_until_it_runs(service, name):
     """Wait for a runner that outlives the service: a job counts as running from its claim, slightly earlier."""
     service.wait(name, ("Running",))
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if any((folder / "runner.json").exists() for folder in attempt_folders(service)):
             return
@@ -33,48 +33,52 @@ def wait_until_it_runs(service, name):
 
 def test_a_job_continues_when_the_service_is_killed(make_service):
     service = make_service("--no-rate-limit")
-    service.submit("long.sleep-3")
-    wait_until_it_runs(service, "long.sleep-3")
+    service.submit("long.hold")
+    wait_until_it_runs(service, "long.hold")
     service.kill()
     time.sleep(1)
     service.start()
-    job = service.wait("long.sleep-3")
+    service.release("long.hold")
+    job = service.wait("long.hold")
     assert job["status"] == "Complete"
     assert rows(service, "SELECT attempt, losses FROM jobs") == [(1, 0)]
 
 
 def test_a_job_that_ended_meanwhile_is_adopted(make_service):
     service = make_service("--no-rate-limit")
-    service.submit("short.sleep-1.output-1")
-    wait_until_it_runs(service, "short.sleep-1.output-1")
+    service.submit("short.hold.output-1")
+    wait_until_it_runs(service, "short.hold.output-1")
     service.kill()
+    service.release("short.hold.output-1")
     time.sleep(2.5)
     service.start()
-    assert service.wait("short.sleep-1.output-1")["status"] == "Complete"
-    assert httpx.get(service.result("short.sleep-1.output-1").json()).status_code == 200
+    assert service.wait("short.hold.output-1")["status"] == "Complete"
+    assert httpx.get(service.result("short.hold.output-1").json()).status_code == 200
     assert rows(service, "SELECT count(*) FROM attempts") == [(1,)]
 
 
 def test_a_graceful_end_leaves_jobs_running(make_service):
     service = make_service("--no-rate-limit")
-    service.submit("long.sleep-3")
-    wait_until_it_runs(service, "long.sleep-3")
+    service.submit("long.hold")
+    wait_until_it_runs(service, "long.hold")
     assert service.end() == 0
     service.start()
-    assert service.wait("long.sleep-3")["status"] == "Complete"
+    service.release("long.hold")
+    assert service.wait("long.hold")["status"] == "Complete"
     assert rows(service, "SELECT attempt FROM jobs") == [(1,)]
 
 
 def test_a_service_sleeps_after_a_retry_was_due(make_service):
     service = make_service("--no-rate-limit")
-    service.submit("again.sleep-3")
-    wait_until_it_runs(service, "again.sleep-3")
+    service.submit("again.hold")
+    wait_until_it_runs(service, "again.hold")
     os.kill(runners(service)[0], signal.SIGKILL)
-    service.wait("again.sleep-3", ("In Queue",))
-    service.wait("again.sleep-3", ("Running",))
+    service.wait("again.hold", ("In Queue",))
+    service.wait("again.hold", ("Running",))
     before = psutil.Process(service.process.pid).cpu_times().user
     time.sleep(1.5)
     used_s = psutil.Process(service.process.pid).cpu_times().user - before
+    service.release("again.hold")
     assert used_s < 0.3  # a busy loop would use 1.5
 
 

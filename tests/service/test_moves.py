@@ -25,13 +25,14 @@ def moved(tmp_path_factory):
     body = {"batchName": "many", "type": "anarci", "settings": [SETTINGS] * 2}
     assert service.client.post("/submit-batch", json=body).status_code == 200
     service.wait("many")
-    service.submit("going.sleep-2.output-1")
-    service.wait("going.sleep-2.output-1", ("Running",))
+    service.submit("going.hold.output-1")
+    service.wait("going.hold.output-1", ("Running",))
     before = listing(service)
     service.end()
     service.environment["FOLDNOTE_STORE_URL"] = url = cluster().make_database()
     assert manage(service, url, "move-to-postgresql") == 0
     service.start()
+    service.release("going.hold.output-1")
     yield service, before
     service.end()
 
@@ -50,7 +51,7 @@ def test_jobs_files_and_running_attempts_move_to_postgresql(moved):
     assert listing(service) == before
     assert content_of(service, "first.output-1").startswith(b"PK")
     assert service.client.get("/files").json()["total"] == 1
-    assert service.wait("going.sleep-2.output-1")["status"] == "Complete"
+    assert service.wait("going.hold.output-1")["status"] == "Complete"
     assert rows(service, "SELECT max(attempt) FROM jobs") == [(1,)]
     service.run("next.output-1")
     assert [name for name, _ in listing(service)] == ["next.output-1", *(name for name, _ in before)]
@@ -77,7 +78,7 @@ def test_nothing_is_restored_over_the_folder_of_replicas(moved, tmp_path, capsys
 @pytest.mark.parametrize("is_back", [True, False], ids=["to SQLite", "to PostgreSQL"])
 def test_a_backup_of_replicas_is_restored(moved, make_service, tmp_path, is_back):
     service, _ = moved
-    service.wait("going.sleep-2.output-1")
+    service.wait("going.hold.output-1")
     before, content = listing(service), content_of(service, "first.output-1")
     assert manage(service, service.store_url(), "backup", tmp_path / "backup") == 0
     again = make_service("--no-rate-limit", is_started=False)

@@ -94,11 +94,12 @@ def test_inputs_fill_what_a_stage_lacks(service, name):
 
 def test_a_run_is_resumed_after_a_crash(make_service):
     service = make_service("--no-rate-limit")
-    save(service, "p", fold("fold.sleep-1.output-1"), bind("fold.sleep-1.output-1/file-0.txt"))
+    save(service, "p", fold("fold.hold.output-1"), bind("fold.hold.output-1/file-0.txt"))
     run(service, "p")
-    service.wait("pr-fold.sleep-1.output-1", ("Running",))
+    service.wait("pr-fold.hold.output-1", ("Running",))
     service.kill()
     service.start()
+    service.release("pr-fold.hold.output-1")
     assert service.wait("pr")["status"] == "Complete"
 
 

@@ -227,12 +227,13 @@ def test_a_job_is_stopped_at_the_replica_that_does_not_run_it(pair):
 
 
 def test_progress_is_the_same_at_both_replicas(pair):
-    pair[0].submit("seen.sleep-3")
-    pair[0].wait("seen.sleep-3", ("Running",))
+    pair[0].submit("seen.hold")
+    pair[0].wait("seen.hold", ("Running",))
     for each in pair:
-        until = time.monotonic() + 3
-        while each.job("seen.sleep-3").get("progress") is None:
+        until = time.monotonic() + 60
+        while each.job("seen.hold").get("progress") != 0.5:
             assert time.monotonic() < until
+    pair[0].release("seen.hold")
 
 
 def test_a_tool_registered_at_one_replica_runs_at_once_at_the_other(pair):
@@ -341,11 +342,13 @@ def test_what_a_killed_replica_ran_is_followed_by_the_other(make_replicas):
     first, second = make_replicas(2, is_started=False)
     second.code = QUICK.replace("grace_s=2.0", "grace_s=2.0, sweep_s=1.0")
     first.start()
-    names = [f"kept{number}.sleep-3.output-1" for number in range(2)]
+    names = [f"kept{number}.hold.output-1" for number in range(2)]
     for name in [*names, "queued.output-1"]:
         assert first.submit(name).status_code == 200
     first.wait(names[0], ("Running",))
     second.start()
     first.kill()
+    for name in names:
+        second.release(name)
     assert {second.wait(name)["status"] for name in [*names, "queued.output-1"]} == {"Complete"}
     assert rows(second, "SELECT max(attempt) FROM jobs") == [(1,)]

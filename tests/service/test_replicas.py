@@ -87,12 +87,13 @@ def test_what_a_dead_machine_ran_is_repeated_after_its_lease(make_replicas):
     first, second = make_replicas(2, lease_s=LEASE_S, is_started=False)
     first.prefix = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
     first.start()
-    first.submit("again.sleep-2.output-1")
-    first.wait("again.sleep-2.output-1", ("Running",))
+    first.submit("again.hold.output-1")
+    first.wait("again.hold.output-1", ("Running",))
     second.code = QUICK.replace("grace_s=2.0", "grace_s=2.0, sweep_s=1.0")
     first.kill()
     second.start()
-    assert second.wait("again.sleep-2.output-1")["status"] == "Complete"
+    second.release("again.hold.output-1")
+    assert second.wait("again.hold.output-1")["status"] == "Complete"
     ends = rows(second, "SELECT number, outcome FROM attempts ORDER BY number")
     assert ends == [(1, "lost"), (2, "Complete")]
 
