@@ -30,8 +30,6 @@ LONGEST_SEARCHED: Final = 2_000
 _LEAST_CONFIDENCE: Final = 0.6
 _MAX_DOMAINS: Final = 2
 """Maximum number of variable domains; a single-chain Fv has two."""
-_LAST_OF_CDR3: Final = 117
-"""Last position of CDR3 in IMGT numbering."""
 _DEFINITIONS: Final = {
     "imgt": "IMGT",
     "kabat": "Kabat",
@@ -54,6 +52,7 @@ _BOUNDS: Final = {
 IMGT: Lefranc et al. 2003, Dev. Comp. Immunol. 27:55-77. Kabat: Kabat et al. 1991, Sequences of Proteins of
 Immunological Interest. Chothia: Chothia and Lesk 1987, J. Mol. Biol. 196:901-917, with the insertions of
 Al-Lazikani et al. 1997, J. Mol. Biol. 273:927-948. North: North et al. 2011, J. Mol. Biol. 406:228-256.
+The engines have the same bounds in ``antibody_regions``, which their own environments import.
 """
 _CYSTEINES: Final = ("23", "104")
 """Positions of the two cysteines of the domain's disulfide bond."""
@@ -121,7 +120,7 @@ class Domain(NamedTuple):
     @property
     def is_whole(self) -> bool:
         """Whether the domain continues after its third CDR."""
-        return bool(self.numbers) and _drop_insertion_code(self.numbers[-1]) > _LAST_OF_CDR3
+        return bool(self.numbers) and _drop_insertion_code(self.numbers[-1]) > _BOUNDS["IMGT"][-1][-1]
 
     def list_bonded_cysteines(self) -> list[int]:
         """Return the chain indices of the domain's two conserved bonded cysteines, as far as present."""
