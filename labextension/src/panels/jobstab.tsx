@@ -5,7 +5,7 @@ import { JobsView } from '../components/jobs/JobsView';
 import { lazyComponent } from '../components/controls/lazyComponent';
 import { useStore } from '../components/store';
 import type { Choices } from '../models/jobs/choices';
-import type { ContentProps } from './sidebar';
+import type { ContentProps } from './sidebaroptions';
 
 const MembersView = lazyComponent(async () => (await import('../components/jobs/MembersView')).MembersView);
 

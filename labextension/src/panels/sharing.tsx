@@ -25,9 +25,8 @@ import { sharedCode, sharedFileCode } from '../models/service/code';
 import { shownName } from '../models/jobs/label';
 import { messageOf, visibleText } from '../models/formatting/text';
 import { runInCell } from '../notebooks';
-import type { Results } from '../plugins/jobs';
 import { handleRowRequest, OPEN_JOB } from '../rowresults';
-import { addTab } from '../tabs';
+import { addTab, type ResultTracker } from '../tabs';
 import type { IFoldnote } from '../tokens';
 
 /** Shows the links to a job, and makes new ones. */
@@ -52,7 +51,7 @@ export async function shareJob({ api, trans }: IFoldnote, jobRef: JobRef): Promi
 }
 
 /** Asks for a colleague's link, and opens it in a tab. */
-export async function openShared(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results): Promise<void> {
+export async function openShared(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: ResultTracker): Promise<void> {
   const { api, trans } = foldnote;
   const { button, value } = await InputDialog.getText({
     title: trans.__('Open a shared link'),
@@ -78,18 +77,18 @@ export async function openShared(app: JupyterFrontEnd, foldnote: IFoldnote, trac
 export function restoreShared(
   app: JupyterFrontEnd,
   foldnote: IFoldnote,
-  tracker: Results,
+  tracker: ResultTracker,
   { job, share = '' }: JobRef
 ): void {
   openTab(app, foldnote, tracker, share, job, null);
 }
 
-type Tab = Parameters<Results['add']>[0];
+type Tab = Parameters<ResultTracker['add']>[0];
 
 function openTab(
   app: JupyterFrontEnd,
   foldnote: IFoldnote,
-  tracker: Results,
+  tracker: ResultTracker,
   shareMark: string,
   name: string,
   shared: SharedResponse | null

@@ -5,37 +5,13 @@ import type { ReactElement } from 'react';
 
 import { AccountLine } from '../components/service/AccountLine';
 import { IconButton } from '../components/controls/IconButton';
-import type { JobActions } from '../components/jobs/JobRow';
-import type { ManyActions } from '../components/jobs/JobsView';
-import type { MemberActions } from '../components/jobs/MemberRow';
 import { lazyComponent } from '../components/controls/lazyComponent';
 import { ServiceBar } from '../components/service/ServiceBar';
 import { useStore } from '../components/store';
 import { Tabs, type Tab } from '../components/controls/Tabs';
 import { TranslationContext } from '../components/translation';
-import type { EngineRecord } from '../api/responses';
-import type { ChoicesModel } from '../models/jobs/choices';
-import type { IFoldnote } from '../tokens';
+import type { ContentProps, SidebarOptions, SidebarView } from './sidebaroptions';
 import { VisibilityWidget } from './visibility';
-
-/** The views of the sidebar. */
-export type SidebarView = 'jobs' | 'tools' | 'engines' | 'files';
-
-/** Options of the sidebar. */
-export interface SidebarOptions extends Omit<JobActions, 'readLog'>, ManyActions, MemberActions {
-  readonly foldnote: IFoldnote;
-  readonly choices: ChoicesModel;
-  readonly onNewCell: (tool: string) => void;
-  readonly onInsertFile: (path: string) => void;
-  readonly onDeleteFile: (path: string) => void;
-  readonly onDeleteFolder: (path: string) => void;
-  readonly onInstall: (engine: EngineRecord) => void;
-  readonly onRemove: (engine: EngineRecord) => void;
-  readonly onCancelEngine: (engine: EngineRecord) => void;
-  readonly onRefresh: () => void;
-  readonly onConnect: () => void;
-  readonly onChooseProfile: (name: string) => void;
-}
 
 const JobsTab = lazyComponent(async () => (await import('./jobstab')).JobsTab);
 const ToolsTab = lazyComponent(async () => (await import('./tabs')).ToolsTab);
@@ -162,12 +138,6 @@ const DRAG_EVENTS = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
 interface LuminoDrag {
   readonly mimeData: { hasData(type: string): boolean; getData(type: string): unknown };
   dropAction: string;
-}
-
-/** Props of each of its views. */
-export interface ContentProps extends SidebarOptions {
-  readonly view: SidebarView;
-  readonly onView: (view: SidebarView) => void;
 }
 
 function SidebarContent(props: ContentProps): ReactElement {

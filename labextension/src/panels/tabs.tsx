@@ -8,7 +8,7 @@ import { ToolsView } from '../components/tools/ToolsView';
 import { dragFrom, type DragItem } from '../dragging';
 import { fileCode } from '../models/service/code';
 import { visibleText } from '../models/formatting/text';
-import type { SidebarOptions } from './sidebar';
+import type { SidebarOptions } from './sidebaroptions';
 
 /** The catalog. */
 export function ToolsTab({ foldnote, onNewCell }: SidebarOptions): ReactElement {

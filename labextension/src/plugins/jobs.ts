@@ -2,7 +2,6 @@
 import { ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard, ICommandPalette, MainAreaWidget, Notification, WidgetTracker } from '@jupyterlab/apputils';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
-import type { Widget } from '@lumino/widgets';
 
 import type { JobRef, JobRecord } from '../api/responses';
 import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
@@ -16,7 +15,7 @@ import { isLive } from '../models/jobs/status';
 import { formatCount, messageOf, visibleText } from '../models/formatting/text';
 import { runInCell } from '../notebooks';
 import { ResultPanel } from '../panels/result';
-import { addTab } from '../tabs';
+import { addTab, type ResultTracker } from '../tabs';
 import { IFoldnote } from '../tokens';
 import { CATEGORY, confirmAction, notifyOnError, textArgument } from './commands';
 
@@ -175,7 +174,7 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
 const loadSharing = () => notifyOnError(import('../panels/sharing'));
 
 /** Commands that make links for colleagues, and open colleagues' links. */
-function addShareCommands(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results): void {
+function addShareCommands(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: ResultTracker): void {
   const { profiles, trans } = foldnote;
   addJobCommand(app, foldnote, CommandIDs.shareJob, {
     label: trans.__('Share …'),
@@ -204,9 +203,9 @@ function addCompareCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   });
 }
 
-function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): Results {
+function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): ResultTracker {
   const { members, trans } = foldnote;
-  const tracker: Results = new WidgetTracker({ namespace: 'foldnote-results' });
+  const tracker: ResultTracker = new WidgetTracker({ namespace: 'foldnote-results' });
   const isRefused = ({ names: [jobName = ''], member }: CommandTarget): boolean =>
     member !== null && members.state().refusals.has(memberKey({ jobName, email: member }));
   const refused = (target: CommandTarget): string =>
@@ -245,13 +244,10 @@ function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): Results {
   return tracker;
 }
 
-/** The open tabs. */
-export type Results = WidgetTracker<MainAreaWidget<Widget & { readonly jobRef: JobRef }>>;
-
 async function openResult(
   app: JupyterFrontEnd,
   foldnote: IFoldnote,
-  tracker: Results,
+  tracker: ResultTracker,
   requested: JobRef
 ): Promise<void> {
   const { profiles } = foldnote;
