@@ -1,9 +1,9 @@
-"""Calls from a lower package to a higher one, imported by name when they are made.
+"""Calls from a lower module to a higher one, imported by name when they are made.
 
-Packages import downwards only. A few calls go upwards: the client opens results, results display themselves
+Imports point downwards only. A few calls go upwards: the client opens results, results display themselves
 through the viewers, and the viewers draw the box editor of a form and the result in a cell. The card of a job
-asks the catalog, which no viewer imports, for the display name of a tool. They are listed here so that none
-is hidden.
+asks the catalog, which no viewer imports, for the display name of a tool, and opens forms, which themselves
+end in a card. They are listed here so that none is hidden.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 _HOMES = {
     "bundle": "foldnote.viewers",
     "edit_box": "foldnote.viewers",
+    "form": "foldnote.notebook.forms",
     "name_tool": "foldnote.catalog.bundle",
     "open_result": "foldnote.results",
     "read_figures": "foldnote.results.batch",

@@ -24,7 +24,7 @@ from foldnote.service.engines import build_attempt, load_engines
 from foldnote.service.node.agent_link import close_agents
 from foldnote.service.queue.executors import AttemptIdentity, AttemptOrder, Capacity, Executor, LocalExecutor
 from foldnote.service.queue.executors.node_executor import NodeExecutor
-from foldnote.service.queue.nodes import NodeAttempts
+from foldnote.service.queue.executors.nodes import NodeAttempts
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptState, Outcome, prepare_attempt

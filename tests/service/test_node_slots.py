@@ -20,7 +20,7 @@ from waiting import wait_until
 
 from foldnote.service.node.service_link import NodeConnection, NodeConnectionError, NotAcceptedError
 from foldnote.service.queue.executors import Capacity
-from foldnote.service.queue.slots import SlotTerms
+from foldnote.service.queue.executors.slots import SlotTerms
 from foldnote.service.runner.attempt import Outcome
 
 HERE = Capacity(1, 64, machine="here")

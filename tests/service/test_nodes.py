@@ -22,8 +22,8 @@ from foldnote.models.status import JobStatus
 from foldnote.service.config import DispatcherTiming, ServiceConfig
 from foldnote.service.faults import RefusalError
 from foldnote.service.http.app import create_app
+from foldnote.service.queue.executors.nodes import HeartbeatReport, NodeAttempts, RemoteAttempt
 from foldnote.service.queue.executors.table import ExecutorTable, make_executor
-from foldnote.service.queue.nodes import HeartbeatReport, NodeAttempts, RemoteAttempt
 from foldnote.service.runner.attempt import SPOILT_SENTENCE, Outcome
 from foldnote.service.store.jobs.node_attempts import NodeAttemptStore
 from foldnote.service.store.jobs.queue import JobEnd

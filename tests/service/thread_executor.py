@@ -11,8 +11,8 @@ from typing import Any
 
 from foldnote.service.node.agent_link import run_here
 from foldnote.service.queue.executors.node_executor import NodeExecutor
+from foldnote.service.queue.executors.nodes import NodeAttempts
 from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder, Capacity
-from foldnote.service.queue.nodes import NodeAttempts
 
 
 class ThreadExecutor(NodeExecutor):

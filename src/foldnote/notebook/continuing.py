@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from foldnote import settings as options
 from foldnote.catalog.continuations import Continuation, find_continuations
 from foldnote.errors import ArgumentError
+from foldnote.late import load
 from foldnote.notebook import connection
 from foldnote.text import join_words
 
@@ -87,11 +88,10 @@ def write_below(code: str) -> str:
 def make_chooser(job: JobHandle) -> Widget:
     """Make the list of tools below a job's card; choosing one shows its form."""
     from foldnote.forms.view.continuation import ContinuationChooser, fill_values
-    from foldnote.notebook.forms import form
 
     def open_form(chosen: Continuation) -> Widget:
         values = fill_values(job.job_name, job.settings, chosen)
-        return form(chosen.tool, profile=job.profile_name, **values).widget
+        return load("form")(chosen.tool, profile=job.profile_name, **values).widget
 
     return ContinuationChooser(list_continuations(job), open_form)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from foldnote.cell_outputs import LiveOutput, ResultSlot, is_notebook
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.client.core.operations import explain_arguments
+from foldnote.late import load
 from foldnote.models import Job, JobStatus
 from foldnote.models.job import PIPELINE
 from foldnote.notebook import connection
@@ -263,9 +264,7 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
         return make_card(make_live(job.run_again()), slot)
 
     def edit() -> Widget:
-        from foldnote.notebook.forms import form
-
-        return form(job, profile=job.profile_name).widget
+        return load("form")(job, profile=job.profile_name).widget
 
     def choose_next_tool() -> Widget:
         from foldnote.notebook.continuing import make_chooser

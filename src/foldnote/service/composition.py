@@ -48,9 +48,9 @@ from foldnote.service.layout import CONTENTS, DATABASE, JOBS, KEY_FILE, REPLICAS
 from foldnote.service.lock import FolderLock
 from foldnote.service.queue.dispatcher import Dispatcher
 from foldnote.service.queue.executors.local import LocalExecutor
+from foldnote.service.queue.executors.nodes import NodeAttempts
 from foldnote.service.queue.executors.protocol import Executor
 from foldnote.service.queue.executors.table import LOCAL, Executors, ExecutorTable, make_executor
-from foldnote.service.queue.nodes import NodeAttempts
 from foldnote.service.queue.replica import Replica, ReplicaName, find_taken, require_shared_folder
 from foldnote.service.store import opening
 from foldnote.service.store.address import StoreAddress

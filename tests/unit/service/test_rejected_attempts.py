@@ -6,7 +6,7 @@ from fastapi import Request
 import foldnote.service.http.routes.paths  # noqa: F401 - registers the routes' parameter type
 from foldnote.service.faults import RefusalError, no_space
 from foldnote.service.http.routes.nodes import RejectedAttempts
-from foldnote.service.queue.nodes import attempt_refused
+from foldnote.service.queue.executors.nodes import attempt_refused
 
 NODE = Request({"type": "http", "client": ("192.0.2.7", 40_000)})
 

@@ -34,7 +34,7 @@ from foldnote.service.files.links import Target
 from foldnote.service.http.bodies import read_chunks
 from foldnote.service.http.routes.responses import CurrentService, find_service, read_small_body
 from foldnote.service.node.order import NodeOrder
-from foldnote.service.queue.nodes import (
+from foldnote.service.queue.executors.nodes import (
     DRAFT,
     UPLOADS,
     FinalReport,
@@ -43,7 +43,7 @@ from foldnote.service.queue.nodes import (
     RemoteAttempt,
     attempt_refused,
 )
-from foldnote.service.queue.slots import OpenSlot
+from foldnote.service.queue.executors.slots import OpenSlot
 from foldnote.service.runner.attempt import LOG, MANIFEST, Outcome
 from foldnote.service.runner.output_lines import LOG_LIMIT_BYTES
 from foldnote.service.runner.publishing import MAX_FIGURES

@@ -34,14 +34,14 @@ from foldnote.ownership import make_own
 from foldnote.service.queue.executors.batch_options import BatchOptions
 from foldnote.service.queue.executors.batch_system import BatchRequest, BatchSystemError, Slurm
 from foldnote.service.queue.executors.node_executor import NodeExecutor
+from foldnote.service.queue.executors.nodes import NodeAttempts
 from foldnote.service.queue.executors.protocol import (
     AttemptIdentity,
     AttemptOrder,
     Capacity,
     UnreachableError,
 )
-from foldnote.service.queue.nodes import NodeAttempts
-from foldnote.service.queue.slots import SlotTerms
+from foldnote.service.queue.executors.slots import SlotTerms
 
 log = logging.getLogger(__name__)
 _ORDERS, _RECORDS, _SCRIPTS = "orders", "records", "scripts"

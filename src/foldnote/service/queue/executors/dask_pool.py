@@ -25,14 +25,14 @@ from foldnote.service.node.agent_link import run_here
 from foldnote.service.node.order import NodeOrder
 from foldnote.service.queue.executors.node_environment import read_environment
 from foldnote.service.queue.executors.node_executor import NodeExecutor
+from foldnote.service.queue.executors.nodes import NodeAttempts
 from foldnote.service.queue.executors.protocol import (
     AttemptIdentity,
     AttemptOrder,
     Capacity,
     UnreachableError,
 )
-from foldnote.service.queue.nodes import NodeAttempts
-from foldnote.service.queue.slots import SlotTerms
+from foldnote.service.queue.executors.slots import SlotTerms
 from foldnote.service.runner.attempt import AttemptState
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from foldnote.service.queue.executors.nodes import NodeAttempts
 from foldnote.service.queue.executors.protocol import (
     AttemptIdentity,
     AttemptOrder,
     Capacity,
     UnreachableError,
 )
-from foldnote.service.queue.nodes import NodeAttempts
 from foldnote.service.runner.attempt import AttemptState
 
 

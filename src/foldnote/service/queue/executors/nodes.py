@@ -28,8 +28,8 @@ from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.files.archives import DamagedArchiveError, open_archive
 from foldnote.service.node.order import NodeOrder
 from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder
+from foldnote.service.queue.executors.slots import NodeSlots, OpenSlot
 from foldnote.service.queue.replica import margin_of
-from foldnote.service.queue.slots import NodeSlots, OpenSlot
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptState, Outcome
 from foldnote.service.runner.output_lines import LOG_LIMIT_BYTES, open_log

@@ -27,8 +27,8 @@ from typing import Any
 from foldnote.errors import ConfigurationError
 from foldnote.service.engines import Engine
 from foldnote.service.queue.executors.node_executor import NodeExecutor
+from foldnote.service.queue.executors.nodes import LeaseTiming, NodeAttempts
 from foldnote.service.queue.executors.protocol import Executor
-from foldnote.service.queue.nodes import LeaseTiming, NodeAttempts
 
 LOCAL = "local"
 GROUP = "foldnote.executors"
