@@ -30,6 +30,11 @@ def hash_bytes(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def hash_text(text: str) -> str:
+    """Return the SHA-256 of ``text`` in UTF-8, as 64 hexadecimal digits; lone surrogates are accepted."""
+    return hash_bytes(text.encode("utf-8", "surrogatepass"))
+
+
 def hash_file(path: Path) -> str:
     """Return the SHA-256 of a file, as 64 hexadecimal digits; the file is read in chunks.
 

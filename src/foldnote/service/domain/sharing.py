@@ -7,13 +7,13 @@ that does not exist, whatever the reason.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from foldnote.io import hash_text
 from foldnote.service.domain.result_links import ResultService
 from foldnote.service.faults import RefusalError, bad_request, job_not_found, not_found
 from foldnote.service.store import clock
@@ -59,7 +59,7 @@ class Sharing:
             raise job_not_found(job_name)
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         expires = clock.stamp(datetime.now(UTC) + timedelta(days=days))
-        new = NewShare(_hash(token), secrets.token_hex(6), expires)
+        new = NewShare(hash_text(token), secrets.token_hex(6), expires)
         created = self._store.shares.add(caller.account_id, row["id"], new, _MOST)
         if created is None:
             sentence = (
@@ -120,7 +120,7 @@ class Sharing:
         return shared if is_open else None
 
     def _require(self, caller: Caller, token: str) -> SharedJob:
-        shared = self._store.shares.find(_hash(token))
+        shared = self._store.shares.find(hash_text(token))
         if shared is None or not _may_open(caller.tier, caller.organization_id, caller.account_id, shared):
             raise no_share()
         return shared
@@ -161,7 +161,3 @@ def describe(row: ShareRow, organization: str | None) -> dict[str, Any]:
         "organization": organization,
         "openings": [dict(opening) for opening in fields["openings"]],
     }
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

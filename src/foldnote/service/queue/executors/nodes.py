@@ -12,7 +12,6 @@ a new one, which can only be too long.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import hmac
 import io
 import secrets
@@ -23,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
-from foldnote.io import hash_bytes, hash_file, write_atomically
+from foldnote.io import hash_bytes, hash_file, hash_text, write_atomically
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.files.archives import DamagedArchiveError, open_archive
 from foldnote.service.node.order import NodeOrder
@@ -320,11 +319,11 @@ class NodeAttempts:
     ) -> tuple[str, NodeOrder]:
         token = secrets.token_urlsafe(32)
         self._record_contact(self._root / row.folder)
-        if not self._store.start(job_id, number, row.nonce, hash_token(token)):
+        if not self._store.start(job_id, number, row.nonce, hash_text(token)):
             raise attempt_refused()
         self.slots.begin(row.nonce)
         with self._lock:
-            attempt = self._remember(job_id, number, replace(row, token_sha256=hash_token(token)))
+            attempt = self._remember(job_id, number, replace(row, token_sha256=hash_text(token)))
             (attempt.folder / files.PROGRESS).unlink(missing_ok=True)  # its content was about the wait
             runner = {"pid": None, "started": files.now(), "nonce": row.nonce}
             files.write_json(attempt.folder / files.RUNNER, runner, is_durable=False)
@@ -366,7 +365,7 @@ class NodeAttempts:
         with self._lock:
             attempt = self._find_attempt(job_id, number) or self._find_ended_attempt(job_id, number)
             expected = (attempt.token_sha256 if attempt is not None else None) or ""
-            is_right = hmac.compare_digest(expected.encode(), hash_token(token).encode())
+            is_right = hmac.compare_digest(expected.encode(), hash_text(token).encode())
             if attempt is None or not is_right or not (attempt.is_live or attempt.is_over):
                 raise attempt_refused()
             attempt.is_known = True
@@ -508,11 +507,6 @@ class NodeAttempts:
     def _require_lease(attempt: RemoteAttempt) -> None:
         if not attempt.is_live:
             raise attempt_refused()
-
-
-def hash_token(token: str) -> str:
-    """Return the hash that is stored of a token."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def attempt_refused() -> RefusalError:
