@@ -19,8 +19,9 @@ from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.files.conditions import is_full, is_passing
 from foldnote.service.files.object_bucket import ObjectBucket, key_of
 from foldnote.service.files.object_folder import ObjectFolder
-from foldnote.service.files.object_opening import open_objects
+from foldnote.service.files.object_opening import open_bucket, open_objects
 from foldnote.service.files.objects import YOUNG_S
+from foldnote.service.layout import BUCKET_MARK
 
 MB = 1 << 20
 TELLING = refusal(
@@ -290,6 +291,15 @@ def test_a_bucket_that_was_being_marked_when_the_service_died_is_marked(address,
         open_for(tmp_path / "one", address)
     gate.answer = None
     assert open_for(tmp_path / "one", address).find_fault() is None
+
+
+def test_a_bucket_is_not_opened_while_another_process_opens_it(address, tmp_path):
+    open_for(tmp_path / "one", address)
+    with (
+        hold_lock(tmp_path / "one" / f"{BUCKET_MARK}.lock"),
+        pytest.raises(ConfigurationError, match=r"another process has been opening s3://.* for .*one"),
+    ):
+        open_bucket(tmp_path / "one", address, "", lock_timeout_s=0.2)
 
 
 def test_contents_in_the_folder_must_be_moved_before_a_bucket_is_used(address, tmp_path):

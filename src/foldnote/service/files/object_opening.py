@@ -21,6 +21,7 @@ from foldnote.service.files.object_bucket import ObjectBucket
 from foldnote.service.files.object_folder import ObjectFolder
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.layout import BUCKET_MARK, COPIES, OBJECTS
+from foldnote.text import format_duration
 
 MARK_KEY = "foldnote-service.json"
 _LOCK_S = 60.0
@@ -61,15 +62,28 @@ def require_bucket(data: Path, address: BucketAddress | None) -> None:
         )
 
 
-def open_bucket(data: Path, address: BucketAddress, replica: str) -> ObjectBucket:
+def open_bucket(
+    data: Path, address: BucketAddress, replica: str, lock_timeout_s: float = _LOCK_S
+) -> ObjectBucket:
     """Open the bucket of a data folder, or mark an unused one as its own.
+
+    Args:
+        data: the data folder.
+        address: address of the bucket.
+        replica: name of this replica.
+        lock_timeout_s: seconds to wait for another process that is opening it.
 
     Raises:
         ConfigurationError: the bucket cannot be used, or belongs to another data folder.
     """
     bucket = BucketClient(address)
     try:
-        with hold_lock(data / f"{BUCKET_MARK}.lock", timeout_s=_LOCK_S):
+        with hold_lock(data / f"{BUCKET_MARK}.lock", timeout_s=lock_timeout_s) as is_held:
+            if not is_held:
+                raise ConfigurationError(
+                    f"For {format_duration(lock_timeout_s)} another process has been opening {address.url}"
+                    f" for the data folder {data}. Check that the bucket can be reached, and try again."
+                )
             _require_own(data, bucket)
     except BucketError as exc:
         raise ConfigurationError(
