@@ -7,7 +7,9 @@ run_alphafold.py, and collects outputs/ranked_*.pdb and outputs/scores.csv.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from adapter_program import (
     PROGRAM_FOLDER,
@@ -44,12 +46,42 @@ def main() -> None:
     job, options = read_job(), read_options()
     settings, seed = job["settings"], job["seed"] % LARGEST_SEED
     chains, version = read_chains(settings["sequence"]), settings["modelType"]
-    predictions = require_integer(settings, "predictionsPerModel")
     slots = require_integer(settings, "repeat_template")
     networks = read_networks(settings.get("modelsToUse") or "", version)
+    per_network = require_integer(settings, "predictionsPerModel")
+    predictions = per_network * (len(networks) or NETWORKS)
     write_used(seed=seed)
     report(0.01, "Writing the program's input")
-    template = read_protein(Path(job["files"]["templateFile"][0]), "The template")
+    write_input(chains, Path(job["files"]["templateFile"][0]))
+    prepare_templates(options, settings, slots)
+    run_program(
+        "AF_unmasked",
+        [
+            *(options["python"], Path(options["folder"]) / "run_alphafold.py", "--fasta_paths=target.fasta"),
+            f"--flagfile={options['flags']}",
+            "--flagfile=models/target/template_data/templates.flag",
+            "--output_dir=models",
+            f"--model_preset={version}",
+            f"--num_multimer_predictions_per_model={per_network}",
+            f"--random_seed={seed}",
+            *([f"--models_to_use={','.join(networks)}"] if networks else []),
+            *(["--dropout"] if settings["useDropout"] else []),
+            *(["--cross_chain_templates_only"] if settings["crossChainTemplatesOnly"] else []),
+            *options.get("arguments", ()),
+        ],
+        ProgressSpan(0.07, 0.97, "Searching the databases and predicting"),
+        read_progress=LineCount(PREDICTED, predictions),
+    )
+    rows = collect(PROGRAM_FOLDER / "models" / "target", predictions)
+    write_table("scores.csv", rows, COLUMNS)
+    write_score({"ranking_confidence": float(rows[0]["ranking_confidence"]), "predictions": len(rows)})
+    write_notes(describe_program("AF_unmasked", Path(options["folder"]), options.get("arguments", ())))
+    report(1.0, "Done")
+
+
+def write_input(chains: Sequence[str], template_file: Path) -> None:
+    """Write template.pdb and target.fasta for the program; fail if their numbers of chains differ."""
+    template = read_protein(template_file, "The template")
     if len(read_residues(template)) != len(chains):
         fail(
             f"The template has {len(read_residues(template))} chains of protein, and the sequence has"
@@ -59,12 +91,15 @@ def main() -> None:
     (PROGRAM_FOLDER / "template.pdb").write_text(template, "utf-8")
     fasta = "".join(f">chain_{number}\n{chain}\n" for number, chain in enumerate(chains, 1))
     (PROGRAM_FOLDER / "target.fasta").write_text(fasta, "utf-8")
-    code = Path(options["folder"])
+
+
+def prepare_templates(options: Mapping[str, Any], settings: Mapping[str, Any], slots: int) -> None:
+    """Align the template with the chains, once for each of the ``slots`` of templates that it fills."""
     for slot in range(slots):
         run_program(
             "AF_unmasked's prepare_templates.py",
             [
-                *(options["python"], code / "prepare_templates.py"),
+                *(options["python"], Path(options["folder"]) / "prepare_templates.py"),
                 *("--target", "target.fasta", "--template", "template.pdb", "--output_dir", "models"),
                 *(("--align",) if settings["align"] else ()),
                 *(() if settings["inpaint_clashes"] else ("--noinpaint_clashes",)),
@@ -72,29 +107,6 @@ def main() -> None:
             ],
             ProgressSpan(0.02 + 0.01 * slot, 0.03 + 0.01 * slot, "Preparing the template"),
         )
-    run_program(
-        "AF_unmasked",
-        [
-            *(options["python"], code / "run_alphafold.py", "--fasta_paths=target.fasta"),
-            f"--flagfile={options['flags']}",
-            "--flagfile=models/target/template_data/templates.flag",
-            "--output_dir=models",
-            f"--model_preset={version}",
-            f"--num_multimer_predictions_per_model={predictions}",
-            f"--random_seed={seed}",
-            *([f"--models_to_use={','.join(networks)}"] if networks else []),
-            *(["--dropout"] if settings["useDropout"] else []),
-            *(["--cross_chain_templates_only"] if settings["crossChainTemplatesOnly"] else []),
-            *options.get("arguments", ()),
-        ],
-        ProgressSpan(0.07, 0.97, "Searching the databases and predicting"),
-        read_progress=LineCount(PREDICTED, predictions * (len(networks) or NETWORKS)),
-    )
-    rows = collect(PROGRAM_FOLDER / "models" / "target", predictions * (len(networks) or NETWORKS))
-    write_table("scores.csv", rows, COLUMNS)
-    write_score({"ranking_confidence": float(rows[0]["ranking_confidence"]), "predictions": len(rows)})
-    write_notes(describe_program("AF_unmasked", code, options.get("arguments", ())))
-    report(1.0, "Done")
 
 
 def read_networks(text: str, version: str) -> list[str]:

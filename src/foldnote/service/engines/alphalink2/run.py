@@ -7,6 +7,8 @@ and collects outputs/sample_*.pdb, outputs/relaxed_best.pdb and outputs/scores.c
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,51 +55,119 @@ COLUMNS = ("rank", "file", "model_confidence", "crosslink_satisfaction", "mean_p
 LARGEST_SEED = 2**31 - 1
 
 
+@dataclass(frozen=True)
+class LinkedSampling:
+    """How the program draws its samples."""
+
+    samples: int
+    recycles: int
+    neff: int
+    """Effective number of sequences to which the alignment is reduced; -1 for all of it."""
+    crosslink_cutoff: float
+    """Longest distance that a crosslink bridges, in Å."""
+    has_dropout: bool
+    """Whether each sample ignores some of the crosslinks."""
+    seed: int
+
+
 def main() -> None:
     """Run the job of this folder."""
     job, options = read_job(), read_options()
     settings, seed = job["settings"], job["seed"] % LARGEST_SEED
     chains = read_chains(settings["sequence"])
-    samples, recycles = (
-        require_integer(settings, "numSamples"),
-        require_integer(settings, "recyclingIterations"),
-    )
-    neff = require_integer(settings, "neff") if settings.get("neff") is not None else -1
-    cutoff, has_dropout = settings["crosslinkCutoff"], settings["dropoutCrosslinks"]
+    sampling = read_sampling(settings, seed)
     write_used(seed=seed)
     report(0.01, "Writing the program's input")
-    PROGRAM_FOLDER.mkdir()
-    place, code = PROGRAM_FOLDER.resolve(), Path(options["folder"])
-    fasta = "".join(f">chain_{number}\n{chain}\n" for number, chain in enumerate(chains, 1))
-    (place / "target.fasta").write_text(fasta, "utf-8")
-    links = Path(job["files"]["crosslinksFile"][0]).read_text("utf-8-sig", "replace").splitlines()
-    kept = [" ".join(line.split()) for line in links if line.strip()]
-    (place / "crosslinks.txt").write_text("\n".join(kept) + "\n", "utf-8")
-    databases, weights = Path(options["databases"]), Path(options["weights"])
-    python, ours = options["python"], {"PYTHONPATH": str(code)}
-    run_program(
-        "AlphaLink2's homo_search.py",
+    write_input(chains, Path(job["files"]["crosslinksFile"][0]))
+    search_databases(options)
+    encode_crosslinks(options)
+    rows = collect(PROGRAM_FOLDER.resolve() / "models", sampling, predict(options, sampling))
+    write_table("scores.csv", rows, COLUMNS)
+    write_score({"model_confidence": float(rows[0]["model_confidence"]), "samples": sampling.samples})
+    write_notes(
         [
-            *(
-                python,
-                code / "unifold" / "homo_search.py",
-                "--fasta_path=target.fasta",
-                "--output_dir=models",
-            ),
-            *(f"--{flag}={databases / path}" for flag, path in DATABASES.items()),
-            *(SEARCH_UNTIL, "--use_precomputed_msas=True", *options.get("search_arguments", ())),
-        ],
-        ProgressSpan(0.02, 0.4, "Searching the databases"),
-        variables=ours,
+            *describe_program("AlphaLink2", Path(options["folder"]), options.get("arguments", ())),
+            describe_weights(Path(options["weights"])),
+            "The crosslink cutoff counts satisfied crosslinks and changes no prediction.",
+        ]
     )
+    report(1.0, "Done")
+
+
+def read_sampling(settings: Mapping[str, Any], seed: int) -> LinkedSampling:
+    """Read the settings of the samples; fail for a number that is not whole."""
+    return LinkedSampling(
+        require_integer(settings, "numSamples"),
+        require_integer(settings, "recyclingIterations"),
+        require_integer(settings, "neff") if settings.get("neff") is not None else -1,
+        settings["crosslinkCutoff"],
+        settings["dropoutCrosslinks"],
+        seed,
+    )
+
+
+def write_input(chains: Sequence[str], crosslinks: Path) -> None:
+    """Write target.fasta and crosslinks.txt, without empty lines and repeated spaces, for the program."""
+    PROGRAM_FOLDER.mkdir()
+    fasta = "".join(f">chain_{number}\n{chain}\n" for number, chain in enumerate(chains, 1))
+    (PROGRAM_FOLDER / "target.fasta").write_text(fasta, "utf-8")
+    links = crosslinks.read_text("utf-8-sig", "replace").splitlines()
+    kept = [" ".join(line.split()) for line in links if line.strip()]
+    (PROGRAM_FOLDER / "crosslinks.txt").write_text("\n".join(kept) + "\n", "utf-8")
+
+
+def run_script(
+    options: Mapping[str, Any],
+    name: str,
+    script: str,
+    arguments: Sequence[str],
+    span: ProgressSpan,
+    read_progress: Callable[[str], float | None] | None = None,
+) -> None:
+    """Run a script of AlphaLink2's folder; fail, with ``name``, if it does."""
+    folder = Path(options["folder"])
     run_program(
-        "AlphaLink2's generate_crosslink_pickle.py",
-        [
-            *(python, code / "generate_crosslink_pickle.py"),
-            *("--csv", "crosslinks.txt", "--output", "crosslinks.pkl.gz"),
-        ],
-        ProgressSpan(0.4, 0.41, "Reading the crosslinks"),
-        variables=ours,
+        name,
+        [options["python"], folder / script, *arguments],
+        span,
+        read_progress=read_progress,
+        variables={"PYTHONPATH": str(folder)},
+    )
+
+
+def search_databases(options: Mapping[str, Any]) -> None:
+    """Make the alignments and templates of all chains, in the folder models."""
+    databases = Path(options["databases"])
+    arguments = (
+        *("--fasta_path=target.fasta", "--output_dir=models"),
+        *(f"--{flag}={databases / path}" for flag, path in DATABASES.items()),
+        *(SEARCH_UNTIL, "--use_precomputed_msas=True", *options.get("search_arguments", ())),
+    )
+    span = ProgressSpan(0.02, 0.4, "Searching the databases")
+    run_script(options, "AlphaLink2's homo_search.py", "unifold/homo_search.py", arguments, span)
+
+
+def encode_crosslinks(options: Mapping[str, Any]) -> None:
+    """Write the crosslinks in the format that the network reads."""
+    arguments = ("--csv", "crosslinks.txt", "--output", "crosslinks.pkl.gz")
+    span = ProgressSpan(0.4, 0.41, "Reading the crosslinks")
+    script = "generate_crosslink_pickle.py"
+    run_script(options, f"AlphaLink2's {script}", script, arguments, span)
+
+
+def predict(options: Mapping[str, Any], sampling: LinkedSampling) -> dict[int, tuple[str, str]]:
+    """Predict the samples; return crosslink satisfaction and confidence of each, as printed."""
+    arguments = (
+        *(f"--model_name={MODEL}", f"--param_path={Path(options['weights'])}"),
+        *("--data_dir=models", "--target_name=target", "--output_dir=models"),
+        *("--crosslinks=crosslinks.pkl.gz", "--bf16", "--use_uniprot", "--relax"),
+        f"--max_recycling_iters={sampling.recycles}",
+        f"--times={sampling.samples}",
+        f"--cutoff={sampling.crosslink_cutoff}",
+        f"--neff={sampling.neff}",
+        f"--dropout_crosslinks={1 if sampling.has_dropout else -1}",
+        f"--data_random_seed={sampling.seed}",
+        *options.get("arguments", ()),
     )
     scores_by_sample: dict[int, tuple[str, str]] = {}
 
@@ -106,45 +176,19 @@ def main() -> None:
         if found is None:
             return None
         scores_by_sample[int(found[1])] = found[2], found[3]
-        return len(scores_by_sample) / samples
+        return len(scores_by_sample) / sampling.samples
 
-    run_program(
-        "AlphaLink2",
-        [
-            *(python, code / "inference.py", f"--model_name={MODEL}", f"--param_path={weights}"),
-            *("--data_dir=models", "--target_name=target", "--output_dir=models"),
-            *("--crosslinks=crosslinks.pkl.gz", "--bf16", "--use_uniprot", "--relax"),
-            f"--max_recycling_iters={recycles}",
-            f"--times={samples}",
-            f"--cutoff={cutoff}",
-            f"--neff={neff}",
-            f"--dropout_crosslinks={1 if has_dropout else -1}",
-            f"--data_random_seed={seed}",
-            *options.get("arguments", ()),
-        ],
-        ProgressSpan(0.41, 0.97, "Predicting"),
-        read_progress=read_sample,
-        variables=ours,
-    )
-    rows = collect(place / "models", seed, samples, scores_by_sample)
-    write_table("scores.csv", rows, COLUMNS)
-    write_score({"model_confidence": float(rows[0]["model_confidence"]), "samples": samples})
-    write_notes(
-        [
-            *describe_program("AlphaLink2", code, options.get("arguments", ())),
-            describe_weights(weights),
-            "The crosslink cutoff counts satisfied crosslinks and changes no prediction.",
-        ]
-    )
-    report(1.0, "Done")
+    span = ProgressSpan(0.41, 0.97, "Predicting")
+    run_script(options, "AlphaLink2", "inference.py", arguments, span, read_sample)
+    return scores_by_sample
 
 
 def collect(
-    folder: Path, seed: int, samples: int, scores_by_sample: dict[int, tuple[str, str]]
+    folder: Path, sampling: LinkedSampling, scores_by_sample: Mapping[int, tuple[str, str]]
 ) -> list[dict[str, Any]]:
     """Copy the samples into the result by falling confidence; return a row for each."""
-    if len(scores_by_sample) != samples:
-        fail(f"AlphaLink2 predicted {len(scores_by_sample)} samples, and {samples} were asked for.")
+    if len(scores_by_sample) != sampling.samples:
+        fail(f"AlphaLink2 predicted {len(scores_by_sample)} samples, and {sampling.samples} were asked for.")
     (best,) = require_files("AlphaLink2", list(folder.glob("AlphaLink2_*_best.pdb"))[:1], "relaxed structure")
     copy_file(best, "relaxed_best.pdb")
     files = [path for path in folder.iterdir() if FILE.fullmatch(path.name)]
@@ -152,7 +196,7 @@ def collect(
     ranked = sorted(scores_by_sample.items(), key=lambda row: -float(row[1][1]))
     for rank, (sample, (satisfaction, confidence)) in enumerate(ranked, 1):
         # The program names a file by the seed of its sample, which it derives from ours in this way.
-        name = f"AlphaLink2_{hash((seed, sample)) % 100000}_{confidence}.pdb"
+        name = f"AlphaLink2_{hash((sampling.seed, sample)) % 100000}_{confidence}.pdb"
         found = [path for path in files if path.name == name]
         (path,) = require_files("AlphaLink2", found, f"structure of sample {sample + 1}")
         rows.append(

