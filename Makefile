@@ -41,7 +41,7 @@ test-cluster: ## Install Slurm, and run the tests of jobs on other machines and 
 	@$(MAKE) test-setup
 	@scripts/install-test-programs --cluster
 	@failed=0; \
-	$(BIN)/python -m pytest --durations=10 tests/service/test_executors.py tests/service/test_nodes.py tests/service/test_dask.py tests/service/test_namespaces.py tests/service/test_jobqueue.py tests/service/test_batch_jobs.py tests/service/test_postgres.py tests/service/test_moves.py tests/service/test_replicas.py tests/service/test_object_stores.py tests/service/test_bucket_service.py tests/service/test_bucket_replicas.py tests/service/test_jupyterhub.py tests/browser/test_hub.py tests/browser/test_hub_service.py tests/service/test_lab_cluster.py || failed=1; \
+	$(BIN)/python -m pytest --durations=10 tests/service/test_executors.py tests/service/test_nodes.py tests/service/test_dask.py tests/service/test_namespaces.py tests/service/test_jobqueue.py tests/service/test_batch_jobs.py tests/service/test_slurm_nodes.py tests/service/test_postgres.py tests/service/test_moves.py tests/service/test_replicas.py tests/service/test_object_stores.py tests/service/test_bucket_service.py tests/service/test_bucket_replicas.py tests/service/test_jupyterhub.py tests/browser/test_hub.py tests/browser/test_hub_service.py tests/service/test_lab_cluster.py || failed=1; \
 	FOLDNOTE_TEST_STORE=postgresql $(BIN)/python -m pytest -n 4 --dist loadfile -m "not exhaustive and not engine" $(STORE_TESTS) \
 		--deselect $(NOT_OF_REPLICAS) || failed=1; \
 	exit $$failed

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from chaos import marked, rows
+from namespaces import Host, Network
 from service_process import ServiceProcess
 from waiting import wait_until
 
@@ -52,3 +53,23 @@ def find_processes(word: str, service: ServiceProcess) -> list[int]:
         if word.encode() in command and str(service.folder / "node").encode() in environment:
             found.append(int(path.name))
     return found
+
+
+def find_host(service: ServiceProcess, network: Network, without: str = "") -> Host:
+    """Return the host on which an attempt runs."""
+
+    def look() -> Host | None:
+        for path in (service.folder / "node").glob("*/*/runner.json"):
+            pid = runner_in(path)
+            for host in network.hosts.values():
+                if host.name != without and pid is not None and host.has(pid):
+                    return host
+        return None
+
+    return wait_until(look, "a runner on a host")
+
+
+def runs_on(service: ServiceProcess, host: Host) -> bool:
+    """Return whether an attempt runs on the host."""
+    pids = [runner_in(path) for path in (service.folder / "node").glob("*/*/runner.json")]
+    return any(pid is not None and host.has(pid) for pid in pids)

@@ -17,10 +17,9 @@ from pathlib import Path
 import pytest
 import slurm_stand_in
 from chaos import Clients, Ledger, check, marked, rows
-from free_ports import free_port
 from node_checks import assert_once, find_processes, next_runner, runner_in, wait_for_sleep
-from service_process import PDB, ServiceProcess
-from slurm_cluster import SlurmCluster, batch_section
+from service_process import PDB
+from slurm_cluster import BatchService, SlurmCluster, SlurmNode
 from waiting import wait_until
 
 from foldnote.errors import ConfigurationError
@@ -34,28 +33,6 @@ pytestmark = [
 KILLS = int(os.environ.get("FOLDNOTE_TEST_KILLS", "12"))
 SEED = int(os.environ.get("FOLDNOTE_TEST_SEED", "46"))
 REQUIRED = {"service_url": "http://head:8000", "work_dir": "/shared/batch", "cores": 4, "memory_gb": 8}
-
-
-class BatchService(ServiceProcess):
-    """A service all of whose jobs are batch jobs."""
-
-    def __init__(self, folder: Path, variables: dict[str, str], lease_s: float = 4.0, **more) -> None:
-        folder.mkdir()
-        port = free_port()
-        super().__init__(folder, "--no-rate-limit", "--port", str(port))
-        self.environment = variables
-        section = batch_section(folder, **more)
-        self.shared = Path(section["work_dir"])
-        config = folder / "home" / "config"
-        config.mkdir(parents=True, mode=0o700)
-        (config / "config.toml").write_text(
-            f'[executors]\ndefault = "lab"\nservice_url = "http://127.0.0.1:{port}"\n'
-            f"lease_s = {lease_s}\nheartbeat_s = 0.3\n[executors.lab]\n"
-            + "".join(f"{name} = {value!r}\n" for name, value in section.items())
-        )
-
-    def files(self, pattern: str) -> list[Path]:
-        return list(self.shared.glob(f"service-*/{pattern}"))
 
 
 @pytest.fixture
@@ -342,7 +319,7 @@ def test_the_time_that_a_job_asks_for():
 
 
 class SlurmKiller:
-    """Kill the service, Slurm's controller, agents and runners, and cancel batch jobs."""
+    """Kill the service, Slurm's controller and nodes' daemons, agents and runners, and cancel batch jobs."""
 
     def __init__(self, service: BatchService, cluster: SlurmCluster, seed: int) -> None:
         self._service, self._cluster = service, cluster
@@ -353,6 +330,7 @@ class SlurmKiller:
         acts = {
             "services": (0.3, self._kill_service),
             "controllers": (0.15, self._kill_controller),
+            "daemons of nodes": (0.1, self._kill_daemon),
             "batch jobs": (0.2, self._cancel_one),
             "agents": (0.1, self._kill_agent),
             "runners": (0.25, self._kill_runner),
@@ -371,6 +349,12 @@ class SlurmKiller:
     def _kill_controller(self) -> bool:
         self._cluster.kill("slurmctld")
         self._cluster.start_controller()
+        return True
+
+    def _kill_daemon(self) -> bool:
+        node = self._chance.choice(self._cluster.nodes)
+        self._cluster.kill(node.name)
+        self._cluster.start_node(node)
         return True
 
     def _cancel_one(self) -> bool:
@@ -393,8 +377,10 @@ class SlurmKiller:
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    with SlurmCluster(tmp_path / "cluster") as running:
+def cluster(request, tmp_path):
+    """Start Slurm on this machine; the parameter, if any, is the number of nodes."""
+    nodes = [SlurmNode(f"node{number}") for number in range(getattr(request, "param", 1))]
+    with SlurmCluster(tmp_path / "cluster", nodes) as running:
         yield running
 
 
@@ -524,6 +510,7 @@ def test_a_batch_job_whose_runner_always_dies_stops_after_three_attempts(on_slur
 
 @pytest.mark.exhaustive
 @pytest.mark.timeout(900 + KILLS * 20)
+@pytest.mark.parametrize("cluster", [1, 2], indirect=True, ids=["one node", "two nodes"])
 def test_random_kills_on_slurm_lose_nothing(on_slurm, cluster, capsys):
     ledger, killer = Ledger(), SlurmKiller(on_slurm, cluster, SEED)
     with Clients(on_slurm, ledger, SEED):

@@ -12,7 +12,7 @@ import pytest
 from chaos import rows
 from dask_cluster import Cluster, ClusterService
 from namespaces import Host, Network, UnavailableError
-from node_checks import assert_once, runner_in
+from node_checks import assert_once, find_host, runs_on
 from service_process import PDB
 from waiting import wait_until
 
@@ -76,25 +76,6 @@ def read_result(service, name: str) -> dict[str, str]:
     url = service.result(name).json()
     with zipfile.ZipFile(io.BytesIO(service.client.get(url).content)) as archive:
         return {Path(each).name: archive.read(each).decode() for each in archive.namelist()}
-
-
-def find_host(service, network: Network, without: str = "") -> Host:
-    """Return the host on which an attempt runs."""
-
-    def look() -> Host | None:
-        for path in (service.folder / "node").glob("*/*/runner.json"):
-            pid = runner_in(path)
-            for host in network.hosts.values():
-                if host.name != without and pid is not None and host.has(pid):
-                    return host
-        return None
-
-    return wait_until(look, "a runner on a host")
-
-
-def runs_on(service, host: Host) -> bool:
-    pids = [runner_in(path) for path in (service.folder / "node").glob("*/*/runner.json")]
-    return any(pid is not None and host.has(pid) for pid in pids)
 
 
 def progress_of(service, name: str) -> float:
