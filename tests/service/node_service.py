@@ -69,7 +69,9 @@ class NodeService:
     @contextmanager
     def serving(self) -> Iterator["NodeService"]:
         app = create_app(self.config, self.service)
-        server = uvicorn.Server(uvicorn.Config(app, port=self.port, log_config=None, lifespan="on"))
+        # by default it closes an idle connection after 5 s, in the moment in which httpx may still use it
+        config = uvicorn.Config(app, port=self.port, log_config=None, lifespan="on", timeout_keep_alive=75)
+        server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         while not server.started:

@@ -22,8 +22,6 @@ from free_ports import free_port
 from service_process import ServiceProcess
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
-WORKING = {"idle", "mixed", "allocated", "completing"}
-"""States of a node that answers."""
 PATHS = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 
 
@@ -169,7 +167,12 @@ class SlurmCluster:
     def start_node(self, node: SlurmNode) -> None:
         (self.spool / node.name).mkdir(exist_ok=True)
         self._start(node.name, *node.prefix, "slurmd", "-D", "-N", node.name)
-        self._wait_for(lambda: self.state_of(node) in WORKING, node.name)
+        self._wait_for(lambda: self._answers(node), node.name)
+
+    def _answers(self, node: SlurmNode) -> bool:
+        """Return whether the controller has heard from a node, which may be drained."""
+        state = self.state_of(node)
+        return state not in ("", "unknown") and not state.startswith("down") and not state.endswith("*")
 
     def state_of(self, node: SlurmNode) -> str:
         """Return the state of a node in Slurm's words, such as `idle` or `down*`."""
