@@ -18,6 +18,14 @@
     root.dataset.fnState = 'failed';
   }
 
+  // What the page lacks is explained in one view; the others refer to it.
+  function failWithPage(title, advice) {
+    var told = Array.from(document.querySelectorAll('.fnv-view[data-fn-told]'));
+    if (told.some(function (one) { return one !== root && one.offsetParent; })) return fail('No 3D view', 'Another view on this page says why.');
+    root.dataset.fnTold = '1';
+    fail(title, advice);
+  }
+
   // The commands that Python recorded apply until colour, style or chains are chosen.
   function repaint() {
     withoutDrawing(viewer, function () {
@@ -585,7 +593,7 @@
       words.open = false;
       root.dataset.fnState = 'drawn';
     } catch (error) {
-      if (Array.isArray(error)) return fail(error[0], error[1]);
+      if (Array.isArray(error)) return failWithPage(error[0], error[1]);
       fail('No 3D view: 3Dmol.js cannot draw this structure (' + (error.message || error) + ').', 'The file itself can still be saved and opened elsewhere.');
     }
   }
