@@ -32,9 +32,9 @@
       viewer.removeAllSurfaces();
       viewer.removeAllLabels();
       if (isChosen || hidden.size || !seen.isPlain() || assembly.isOn()) paintChoice(); else paintRecorded();
+      (root.fnSelection || []).forEach(function (part) { viewer.addStyle(part[0], part[1]); });
       assembly.paint(viewer);
       showStep();
-      (root.fnSelection || []).forEach(function (part) { viewer.addStyle(part[0], part[1]); });
       focus.paint(viewer);
       seen.paint(viewer);
       measures.paint(viewer);
@@ -397,7 +397,7 @@
     viewer.setClickable(who, true, function (atom, _, event) {
       if (measures.isOn()) measures.pick(atom);
       else if (!root.fnSelection) focus.residue(atom);
-      else root.dispatchEvent(new CustomEvent('fn-pick', { detail: { chain: atom.chain, number: atom.resi + (atom.icode || '').trim(), event: event } }));
+      else root.dispatchEvent(new CustomEvent('fn-pick', { detail: { chain: findOrigin(atom), number: atom.resi + (atom.icode || '').trim(), event: event } }));
     });
     viewer.setHoverable(who, true, function (atom) { find('hover').textContent = stage.matches(':hover') ? describeAtom(atom, scene, color) : ''; }, function () { find('hover').textContent = ''; });
   }
@@ -412,7 +412,7 @@
     if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: ' + scene.group]].concat(looks), color, function (value) { choose(function () { color = value; }); });
     var words = [['cartoon', 'Cartoon'], ['sticks', 'Sticks'], ['spheres', 'Spheres'], ['surface', 'Surface']];
     if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { choose(function () { style = value; }); });
-    if (assembly.hasChoices && !root.fnSelection) assembly.addTo(tools);
+    if (assembly.hasChoices) assembly.addTo(tools);
     if (letters.hasLetters && !root.fnSelection) addPanel(tools, 'Sequence', 'Show the sequence; click a letter to go to its residue', 'sequence', letters.open, function () { letters.mark(focus.found()); });
     if (seen.hasChoices) addPanel(tools, 'Show', 'Choose which chains, waters and hydrogens to show', 'seen', function () { return seen.open(viewer); });
     addPanel(tools, 'Measure', 'Measure distances, angles and torsions between atoms', 'measure', measures.open, measures.fill, measures.close);
