@@ -419,8 +419,10 @@
     tools.lastChild.classList.add('fnv-measuring');
     addPanel(tools, 'Views', 'Save the camera position, and return to it', 'places', places.open, places.fill);
     addPanel(tools, 'Save', 'Save the view as a PNG of any size or as a script for another viewer', 'save', function () { return askForPicture(stage, savePicture, saveScript); });
-    addButton(tools, 'Reset view', 'Return to the initial view', resetView);
-    addFullScreen(tools);
+    // Wrapped together, so that neither is alone in the last line.
+    var last = make('span', 'last', tools);
+    addButton(last, 'Reset view', 'Return to the initial view', resetView);
+    addFullScreen(last);
     new ResizeObserver(resize).observe(stage);
     guardWheel(stage);
     listenToKeys(root, stage, function (key) {
