@@ -569,3 +569,25 @@ def test_series_of_one_plot_differ_without_colour_in_cells_and_in_figures(tmp_pa
     figure = dots.to_matplotlib()
     shapes = {tuple(map(tuple, series.get_paths()[0].vertices.round(3))) for series in figure.collections}
     assert len(figure.collections) == len(shapes) == 9
+
+
+def list_greys(plot):
+    """Return the luma (ITU-R BT.601) of the colours of the plot's matrix, from its lowest to its highest value."""
+    raster = next(mark for mark in plot.drawing.marks if hasattr(mark, "colors"))
+    parts = np.array([[int(color[start : start + 2], 16) for start in (1, 3, 5)] for color in raster.colors])
+    return parts @ [0.299, 0.587, 0.114]
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [
+        plot_coverage(read_alignment(b">q\nACDE\n>a\nAC--\n", "x.a3m")),
+        plot_pae(make_pae(5)),
+        plot_matrix(pd.DataFrame([[0, 1], [2, 3]]), "Matrix", "score"),
+    ],
+    ids=["coverage", "errors", "matrix"],
+)
+def test_the_values_of_a_matrix_are_in_order_in_greyscale(plot):
+    steps = np.diff(list_greys(plot))
+    assert (np.abs(steps) > 20).all()
+    assert len(set(np.sign(steps))) == 1

@@ -46,7 +46,8 @@ _MAX_LINES = 5
 _PAE_TOP_A = 30.0
 _PAE_COLORS = ("#00441b", "#238b45", "#74c476", "#c7e9c0", "#f7fcf5")
 """Dark for low error to pale for high error, as in the AlphaFold database."""
-_IDENTITY_COLORS = ("#d7301f", "#fdbb84", "#91bfdb", "#4575b4")
+_IDENTITY_COLORS = ("#fdcc8a", "#f08a6b", "#7f7fc4", "#3a62bd")
+"""Darker for higher identity, so that the order is also clear in greyscale."""
 
 
 def plot_plddt(models: Sequence[Model]) -> Plot | None:
