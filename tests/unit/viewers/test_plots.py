@@ -510,7 +510,7 @@ def test_the_names_of_a_legend_stay_within_the_picture():
     named = {"a": "from the beginning of the run", "b": "a name of more than thirty letters, shortened"}
     svg = read_svg(plot_curves(frame, "x", named, "Curves", labels=("x", "y")))
     names = [each for each in svg.findall(".//{*}text") if each.get("text-anchor") == "start"]
-    assert ["".join(each.itertext()) for each in names][::-1] == [
+    assert ["".join(each.itertext()) for each in names] == [
         named["a"],
         "a name of more than thirty le…",
     ]
@@ -560,6 +560,8 @@ def test_series_of_one_plot_differ_without_colour_in_cells_and_in_figures(tmp_pa
     listed = [line.get("stroke-dasharray") for line in read_svg(curves).findall(".//{*}path[@stroke-width]")]
     assert len(set(drawn)) == len(names)
     assert sorted(map(str, listed)) == sorted(map(str, drawn))
+    legend = curves.to_matplotlib().get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == names
     saved = curves.save(tmp_path / "curves.svg").read_text()
     assert len(set(re.findall(r"stroke-dasharray: ([^;]+)", saved))) == len(names) - 1
 

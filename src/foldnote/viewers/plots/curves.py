@@ -83,7 +83,7 @@ def _draw_curves(data: pd.DataFrame, x: str, columns: Mapping[str, str], bars: B
         for index, column in enumerate(columns)
         for position, bottom, top in bars.get(column, ())
     ]
-    return [*curves, *drawn_bars]
+    return [*reversed(curves), *drawn_bars]  # the last mark is the first in the legend
 
 
 def _read_bars(frame: pd.DataFrame, data: pd.DataFrame, errors: Mapping[str, str]) -> Bars:
