@@ -133,7 +133,7 @@ def test_a_caution_on_many_salts_names_the_first_six_lines():
 
 
 def test_rings_that_join_parts_and_invalid_molecules_get_no_caution():
-    form = make_form({"m": MOLECULES}, m=["C1.C1", "C.C(", "CCO"])
+    form = make_form({"m": MOLECULES}, m=["C1.C1", "C.C(", "CCO."])
     assert "not bonded" not in said(form, "m")
 
 

@@ -273,7 +273,9 @@ class MoleculesField(DrawableField, LinesField):
 
         faults = [(number, find_fault(str(item))) for number, item in enumerate(value, 1)]
         errors = tuple(f"Line {number}: {fault}" for number, fault in faults if fault)
-        caution = find_unbonded_lines([str(item) for item in value])
+        caution = find_unbonded_lines(
+            ["" if fault else str(item) for item, (_, fault) in zip(value, faults, strict=True)]
+        )
         cautions = (caution,) if caution else ()
         return Reading(value, errors, readout=count(len(value), "molecule"), cautions=cautions)
 
