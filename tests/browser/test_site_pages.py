@@ -162,7 +162,7 @@ def test_a_page_of_nbconvert_says_once_why_its_structures_are_not_in_3d(chromium
         view.locator(".fnv-stage").scroll_into_view_if_needed()
         expect(view).to_have_attribute("data-fn-state", "failed")
     expect(notes.filter(has_text="3Dmol.js, which draws it, is not on this page")).to_have_count(1)
-    expect(notes.filter(has_text="Another view on this page says why.")).to_have_count(2)
+    expect(notes.filter(has_text="Another view says why.")).to_have_count(2)
     page.close()
 
 

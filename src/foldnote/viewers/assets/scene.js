@@ -18,14 +18,6 @@
     root.dataset.fnState = 'failed';
   }
 
-  // What the page lacks is explained in one view; the others refer to it.
-  function failWithPage(title, advice) {
-    var told = Array.from(document.querySelectorAll('.fnv-view[data-fn-told]'));
-    if (told.some(function (one) { return one !== root && one.offsetParent; })) return fail('No 3D view', 'Another view on this page says why.');
-    root.dataset.fnTold = '1';
-    fail(title, advice);
-  }
-
   // The commands that Python recorded apply until colour, style or chains are chosen.
   function repaint() {
     withoutDrawing(viewer, function () {
@@ -318,7 +310,7 @@
 
   function addFullScreen(tools) {
     if (!root.requestFullscreen) return;
-    var button = addButton(tools, 'Full screen', 'Fill the screen with this view', function () {
+    var button = addButton(tools, 'Full screen', 'Fill the screen', function () {
       if (document.fullscreenElement === root) document.exitFullscreen(); else root.requestFullscreen().catch(function () { button.remove(); });
     });
     root.addEventListener('fullscreenchange', function () { button.textContent = document.fullscreenElement === root ? 'Leave full screen' : 'Full screen'; });
@@ -413,12 +405,12 @@
     var words = [['cartoon', 'Cartoon'], ['sticks', 'Sticks'], ['spheres', 'Spheres'], ['surface', 'Surface']];
     if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { choose(function () { style = value; }); });
     if (assembly.hasChoices) assembly.addTo(tools);
-    if (letters.hasLetters && !root.fnSelection) addPanel(tools, 'Sequence', 'Show the sequence; click a letter to go to its residue', 'sequence', letters.open, function () { letters.mark(focus.found()); });
-    if (seen.hasChoices) addPanel(tools, 'Show', 'Choose which chains, waters and hydrogens to show', 'seen', function () { return seen.open(viewer); });
+    if (letters.hasLetters && !root.fnSelection) addPanel(tools, 'Sequence', 'Show the sequence; a letter leads to its residue', 'sequence', letters.open, function () { letters.mark(focus.found()); });
+    if (seen.hasChoices) addPanel(tools, 'Show', 'Choose chains, waters and hydrogens', 'seen', function () { return seen.open(viewer); });
     addPanel(tools, 'Measure', 'Measure distances, angles and torsions between atoms', 'measure', measures.open, measures.fill, measures.close);
     tools.lastChild.classList.add('fnv-measuring');
     addPanel(tools, 'Views', 'Save the camera position, and return to it', 'places', places.open, places.fill);
-    addPanel(tools, 'Save', 'Save the view as a PNG of any size or as a script for another viewer', 'save', function () { return askForPicture(stage, savePicture, saveScript); });
+    addPanel(tools, 'Save', 'Save a PNG of any size, or a script for another viewer', 'save', function () { return askForPicture(stage, savePicture, saveScript); });
     // Wrapped together, so that neither is alone in the last line.
     var last = make('span', 'last', tools);
     addButton(last, 'Reset view', 'Return to the initial view', resetView);
@@ -517,13 +509,13 @@
 
   async function prepare() {
     if (!canDraw()) {
-      throw ['No 3D view: this browser does not provide WebGL.', 'Turn on hardware acceleration in its settings, or open the notebook in another browser.'];
+      throw ['No 3D view: this browser does not provide WebGL.', 'Turn on hardware acceleration, or use another browser.'];
     }
     try {
       engine = await library(data.served);
     } catch (error) {
       throw ['No 3D view: 3Dmol.js, which draws it, is not on this page (' + error.message + ').',
-        'In JupyterLab, see that the foldnote extension is enabled and reload the page. Elsewhere, run "foldnote.viewers.load_script()" in a cell, then this cell again.'];
+        'In JupyterLab, enable the foldnote extension and reload the page. Elsewhere, run "foldnote.viewers.load_script()", then this cell again.'];
     }
   }
 
@@ -595,8 +587,13 @@
       words.open = false;
       root.dataset.fnState = 'drawn';
     } catch (error) {
-      if (Array.isArray(error)) return failWithPage(error[0], error[1]);
-      fail('No 3D view: 3Dmol.js cannot draw this structure (' + (error.message || error) + ').', 'The file itself can still be saved and opened elsewhere.');
+      // What the page lacks is explained in one view; the others refer to it.
+      if (Array.isArray(error)) {
+        if ((root.closest('.jp-Notebook') || document).querySelector('[data-fn-told]')) return fail('No 3D view', 'Another view says why.');
+        root.dataset.fnTold = 1;
+        return fail(error[0], error[1]);
+      }
+      fail('No 3D view: 3Dmol.js cannot draw this structure (' + (error.message || error) + ').', 'The file can still be opened elsewhere.');
     }
   }
 
@@ -604,7 +601,7 @@
     root.dataset.fnState = 'asleep';
     words.open = false;
     note.replaceChildren();
-    addButton(note, 'Show in 3D', 'Other pictures of this page are live; one of them will rest instead', function () { wake(true); });
+    addButton(note, 'Show in 3D', 'Another live view will rest instead', function () { wake(true); });
   }
 
   // Nothing is drawn before it scrolls into view.
