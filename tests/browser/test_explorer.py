@@ -5,6 +5,7 @@ import struct
 from pathlib import Path
 
 import pytest
+from assembly_files import write_trimer
 from lab_page import find_place
 from playwright.sync_api import expect
 
@@ -206,3 +207,53 @@ def test_long_names_of_many_chains_neither_cover_letters_nor_fill_the_page(noteb
     first, last = find_place(legend.first), find_place(legend.last)
     assert last["x"] > first["x"] + first["width"] - 1
     assert last["y"] - first["y"] < 15 * first["height"]
+
+
+_COPIES = """id => {
+  const viewer = window[`viewer_${id}`], atoms = viewer.selectedAtoms({ atom: 'CA' });
+  const canvas = document.getElementById(id).querySelector('canvas').getBoundingClientRect();
+  return {
+    chains: [...new Set(atoms.map(atom => atom.chain))].sort(),
+    marked: atoms.filter(atom => atom.style.sphere).map(atom => `${atom.chain} ${atom.resi}`).sort(),
+    places: atoms.filter(atom => atom.chain === 'A-2').map(atom => viewer.modelToScreen(atom))
+      .map(place => ({ x: place.x - scrollX, y: place.y - scrollY }))
+      .filter(place => place.x > canvas.left && place.x < canvas.right && place.y > canvas.top && place.y < canvas.bottom)
+  };
+}"""
+
+
+def test_the_explorer_shows_an_assembly_whose_copies_are_marked_and_picked_like_their_originals(
+    notebook_page, server
+):
+    (server.notebooks / "trimer.pdb").write_text(write_trimer("A"))
+    notebook_page.run_code(
+        "import foldnote as fn\nexplorer = fn.explore('trimer.pdb')\nexplorer", "explorer.select('A', [1000])"
+    )
+    page, shown = notebook_page.page, notebook_page.page.locator(".fne-explorer")
+    view = shown.locator(".fnv-view[data-fn-state=drawn]")
+    view.wait_for()
+    menu = view.get_by_label("Biological assembly")
+    assert menu.locator("option").all_inner_texts() == ["As in the file", "Assembly 1: trimeric (author)"]
+    menu.select_option(index=1)
+    expect(view.locator(".fnv-assembly")).to_contain_text("Assembly 1: trimeric (author), 1,")
+    view.locator(".fnv-stage").scroll_into_view_if_needed()
+    expect(shown.locator(".fne-bar")).to_contain_text("1 residue selected")
+    seen = page.evaluate(_COPIES, view.get_attribute("id"))
+    assert seen["chains"] == ["A", "A-2", "A-3"]
+    assert seen["marked"] == ["A 1000", "A-2 1000", "A-3 1000"]
+    notebook_page.picture("explorer-assembly", shown)
+
+    shown.get_by_role("button", name="Clear").click()
+    expect(shown.locator(".fne-bar")).to_contain_text("0 residues selected")
+    for place in seen["places"][:40]:
+        page.mouse.click(place["x"], place["y"])
+        if shown.locator(".fne-cell[aria-selected=true]").count():
+            break
+    expect(shown.locator(".fne-bar")).to_contain_text("1 residue selected")
+    chain, number = shown.locator(".fne-table tbody tr td").all_inner_texts()[:2]
+    assert chain == "A"
+    page.wait_for_function(
+        "([id, number]) => window[`viewer_${id}`].selectedAtoms({ atom: 'CA' })"
+        ".filter(atom => atom.style.sphere && String(atom.resi) === number).length === 3",
+        arg=[view.get_attribute("id"), number],
+    )

@@ -149,6 +149,23 @@ def test_a_notebook_that_nbconvert_wrote_is_printed_with_all_rows_and_columns_an
     ] == []
 
 
+def test_a_page_of_nbconvert_says_once_why_its_structures_are_not_in_3d(chromium, tmp_path, results):
+    path = tmp_path / "made" / "work.ipynb"
+    write_notebook(path, [results["trastuzumab-fv.pdb"]] * 3)
+    place = tmp_path / "work.html"
+    place.write_text(HTMLExporter().from_filename(str(path))[0], "utf-8")
+    page = chromium.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(place.as_uri(), wait_until="domcontentloaded")
+    notes = page.locator(".fnv-note")
+    for view in page.locator(".fnv-view:has(> .fnv-stage)").all():
+        view.locator(".fnv-stage").scroll_into_view_if_needed()
+        expect(view).to_have_attribute("data-fn-state", "failed")
+    expect(notes.filter(has_text="3Dmol.js, which draws it, is not on this page")).to_have_count(1)
+    expect(notes.filter(has_text="Another view says why.")).to_have_count(2)
+    page.close()
+
+
 def test_a_notebook_that_loads_the_script_has_its_structures_in_3d_on_the_page_of_nbconvert(
     chromium, tmp_path, results
 ):

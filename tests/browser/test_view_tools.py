@@ -135,7 +135,7 @@ def test_an_assembly_is_seen_in_place_of_what_the_file_holds(notebook, server, f
 
 _LINES = """([tools, width]) => {
   tools.closest('.fnv-view').style.width = `${width}px`;
-  const tops = Array.from(tools.children).filter(each => each.offsetWidth).map(each => Math.round(each.getBoundingClientRect().bottom));
+  const tops = Array.from(tools.querySelectorAll('button, select')).filter(each => each.offsetWidth).map(each => Math.round(each.getBoundingClientRect().bottom));
   return [...new Set(tops)].map(top => tops.filter(other => other === top).length);
 }"""
 
@@ -144,7 +144,7 @@ def test_the_menu_of_assemblies_leaves_no_button_alone_in_a_line(notebook, serve
     (server.notebooks / "trimer.pdb").write_text(write_trimer("A"))
     view = show(notebook, "import foldnote as fn\nfn.view('trimer.pdb')")
     tools = view.locator(".fnv-tools").element_handle()
-    lines = {width: notebook.page.evaluate(_LINES, [tools, width]) for width in (360, *range(500, 1100, 40))}
+    lines = {width: notebook.page.evaluate(_LINES, [tools, width]) for width in range(230, 1100, 10)}
     assert {width: found for width, found in lines.items() if found[-1] == 1} == {}
 
 

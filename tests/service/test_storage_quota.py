@@ -52,17 +52,31 @@ def test_one_name_that_is_replaced_again_and_again_is_limited_and_its_space_come
     refusal = answers[-1].json()
     assert refusal["code"] == "storage_quota_exceeded"
     assert (refusal["storageBytes"], refusal["storageBytesAllowed"]) == (9 * MB, 10 * MB)
-    assert "uses 9 MB of its 10 MB" in answers[-1].text[:200], answers[-1].text
-    assert "This upload needs 3 MB." in answers[-1].text
+    assert refusal["error"] == (
+        "The account's storage is full: it uses 9.44 MB of the 10.5 MB for files, settings and results, and this"
+        " upload of 3.15 MB needs 2.1 MB more than is left. Delete files or jobs that you no longer need; the"
+        " space is free about a minute later."
+    )
     assert len(contents(house)) == 3
     assert house.client.delete("/delete-file", params={"filePath": "same.pdb"}).status_code == 200
     assert put(house, "other.pdb", 3 * MB).status_code == 413
     wait_until_empty(house)
     assert put(house, "other.pdb", 9 * MB).status_code == 200
     chunks = (os.urandom(MB) for _ in range(3))
-    assert house.client.put("/upload/chunks.pdb", content=chunks).status_code == 413
+    answer = house.client.put("/upload/chunks.pdb", content=chunks)
+    assert answer.status_code == 413
+    assert "and this upload needs more than the 1.05 MB that are left. Delete" in answer.json()["error"]
     house.client.delete("/delete-file", params={"filePath": "other.pdb"})
     wait_until_empty(house)
+
+
+def test_an_upload_that_never_fits_is_not_answered_with_the_advice_to_delete(house):
+    answer = put(house, "huge.pdb", 11 * MB)
+    assert (answer.status_code, answer.json()["code"]) == (413, "storage_quota_exceeded")
+    assert answer.json()["error"] == (
+        "This upload of 11.5 MB is larger than the account's storage, the 10.5 MB for files, settings and results."
+        " Reduce the file, or ask the service's administrator for more storage."
+    )
 
 
 def test_settings_and_inline_files_count_and_a_full_account_submits_nothing(house):

@@ -202,6 +202,15 @@ def test_a_verdict_is_a_mark_with_a_sentence():
     assert marks(form)[1] == ("The same settings as row 1: the job would be run twice.", "!")
 
 
+@pytest.mark.parametrize("cell", ["CC(=O)[O-].[Na+]", "CCO"])
+def test_a_row_with_a_salt_among_its_molecules_is_marked(cell):
+    form = Form(catalog.tool("boltz2"), values={"proteins": HEAVY})
+    form.batch_table.add_file(f"name,ligands\na,CC\nb,{cell}\n".encode(), "ligands.csv")
+    last = marks(form)[1]
+    assert last[1] == ("!" if "." in cell else "✓")
+    assert ("parts that are not bonded: leave out" in last[0]) == ("." in cell)
+
+
 def test_a_row_is_corrected_in_its_own_fields():
     form = make_batch()
     send(form, {"kind": "row", "act": "edit", "row": 2})

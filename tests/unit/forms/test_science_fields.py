@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from form_builders import label_of, make_form
 
+from foldnote import catalog
+from foldnote.forms import Form
 from foldnote.forms.fields.kinds.mask import draw_mask
 from foldnote.forms.fields.kinds.molecule import draw_svg, write_drawings
 from foldnote.forms.files.table_head import find_table
@@ -111,6 +113,33 @@ def test_one_molecule_is_checked_as_typed():
     assert "has an unmatched parenthesis" in said(form, "m")
     form.fields["m"].control.value = "CC(C)O"
     assert form.value == {"m": "CC(C)O"}
+
+
+@pytest.mark.parametrize("tool", ["boltz2", "openfold3"])
+def test_a_salt_or_mixture_among_ligands_gets_a_caution_and_stays_valid(tool):
+    form = Form(catalog.tool(tool), values={"ligands": ["CCO", "CC(=O)[O-].[Na+]"]})
+    assert (
+        "Line 2 has parts that are not bonded: leave out a salt, and give each molecule of a mixture its own"
+        " line, unless this is intended." in said(form, "ligands")
+    )
+    assert form.value["ligands"] == ["CCO", "CC(=O)[O-].[Na+]"]
+    form.set(ligands=["CCO", "CC(=O)[O-]"])
+    assert "not bonded" not in said(form, "ligands")
+
+
+def test_a_caution_on_many_salts_names_the_first_six_lines():
+    form = make_form({"m": MOLECULES}, m=["C.C"] * 8)
+    assert "Lines 1, 2, 3, 4, 5, 6 and 2 more have parts that are not bonded" in said(form, "m")
+
+
+def test_rings_that_join_parts_and_invalid_molecules_get_no_caution():
+    form = make_form({"m": MOLECULES}, m=["C1.C1", "C.C(", "CCO."])
+    assert "not bonded" not in said(form, "m")
+
+
+def test_one_salt_gets_a_caution():
+    form = make_form({"m": {"type": "string", "x-foldnote": {"role": "smiles"}}}, m="CC(=O)[O-].[Na+]")
+    assert "2 parts that are not bonded: leave out the salt, unless it is intended." in said(form, "m")
 
 
 def test_molecules_are_drawn_without_anything_from_outside():

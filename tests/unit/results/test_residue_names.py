@@ -188,6 +188,21 @@ def test_two_letter_chain_names_are_not_residue_names():
     assert (chain.name, chain.sequence) == ("BA", "HAK")
 
 
+@pytest.mark.parametrize("names", ["GLU", "GLU ASP", "GLU HOH"])
+def test_free_amino_acids_after_ter_are_ligands_as_for_gemmi(names):
+    """They are written as ATOM in the chain of their protein, and were invisible in its cartoon."""
+    free = "".join(write_residues(name, first=300 + 10 * k) for k, name in enumerate(names.split()))
+    text = write_residues("ALA GLY VAL SER") + "TER\n" + free
+    found = gemmi.read_pdb_string(text)
+    found.setup_entities()
+    kinds = {residue.name: residue.entity_type for residue in found[0][0]}
+    structure = Structure("bound.pdb", "pdb", text)
+    acids = [name for name in names.split() if name != "HOH"]
+    assert [kinds[name] for name in acids] == [gemmi.EntityType.NonPolymer] * len(acids)
+    assert [ligand.name for ligand in structure.ligands] == acids
+    assert [chain.sequence for chain in structure.chains] == ["AGVS"]
+
+
 def test_a_second_protein_after_ter_is_not_a_ligand():
     text = write_residues("NALA HIE CLEU") + "TER\n" + write_residues("NGLY CYX CVAL", first=4)
 

@@ -10,7 +10,7 @@ from result_archives import write_ensemble
 
 import foldnote as fn
 from foldnote.cell_outputs import WIDGET_MIME
-from foldnote.errors import ArgumentError
+from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results import Pae, Structure
 from foldnote.viewers import compose
 from foldnote.viewers.explorer.explorer import Explorer, explore
@@ -105,6 +105,17 @@ def test_a_path_is_explored(tmp_path):
     explorer = fn.explore(place)
     explorer.selection = [("H", "1"), ("L", "107")]
     assert explorer.text == "H:1 L:107"
+
+
+def test_an_archive_is_refused_with_the_call_that_opens_it(tmp_path):
+    place = tmp_path / "panel.zip"
+    with zipfile.ZipFile(place, "w") as archive:
+        archive.writestr("fv.pdb", FV)
+    with pytest.raises(UnreadableFileError) as refused:
+        fn.explore(place)
+    call = f"fn.open_result({str(place)!r})"
+    assert f"panel.zip is an archive, not a structure file. Open it with {call}" in str(refused.value)
+    assert fn.explore(fn.open_result(place)).selection == []
 
 
 def test_an_explorer_without_its_kernel_is_the_scene(explorer):

@@ -482,7 +482,7 @@ def test_groups_have_colours_and_names_and_the_smallest_share_one():
     plot = plot_groups(frame, "x", "y", "group", "name")
     svg = read_svg(plot)
     shown = ["".join(each.itertext()) for each in svg.findall(".//{*}text")]
-    assert len(svg.findall(".//{*}g/{*}circle")) == len(frame)
+    assert len(svg.findall(".//{*}g[@opacity]/*")) == len(frame)
     assert {"group 0", "group 6", "2 other groups", "in none"} <= set(shown)
     assert "group 7" not in shown
     assert f"{len(frame)} rows in 9 groups, 2 in none" in plot.words
@@ -510,7 +510,7 @@ def test_the_names_of_a_legend_stay_within_the_picture():
     named = {"a": "from the beginning of the run", "b": "a name of more than thirty letters, shortened"}
     svg = read_svg(plot_curves(frame, "x", named, "Curves", labels=("x", "y")))
     names = [each for each in svg.findall(".//{*}text") if each.get("text-anchor") == "start"]
-    assert ["".join(each.itertext()) for each in names][::-1] == [
+    assert ["".join(each.itertext()) for each in names] == [
         named["a"],
         "a name of more than thirty le…",
     ]
@@ -549,3 +549,47 @@ def test_a_figure_without_a_width_keeps_the_size_of_its_text(scatter, tmp_path):
 def test_a_width_that_cannot_be_used_is_refused(scatter, tmp_path, name, width_mm):
     with pytest.raises(ArgumentError, match="width_mm is"):
         scatter.save(tmp_path / name, width_mm=width_mm)
+
+
+def test_series_of_one_plot_differ_without_colour_in_cells_and_in_figures(tmp_path):
+    numbers = [1.0, 2.0, 3.0]
+    names = [f"c{index}" for index in range(4)]
+    frame = pd.DataFrame({"x": numbers, **dict.fromkeys(names, numbers)})
+    curves = plot_curves(frame, "x", {name: name for name in names}, "Curves", labels=("x", "y"))
+    drawn = [line.get("stroke-dasharray") for line in read_svg(curves).findall(".//{*}polyline")]
+    listed = [line.get("stroke-dasharray") for line in read_svg(curves).findall(".//{*}path[@stroke-width]")]
+    assert len(set(drawn)) == len(names)
+    assert sorted(map(str, listed)) == sorted(map(str, drawn))
+    legend = curves.to_matplotlib().get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == names
+    saved = curves.save(tmp_path / "curves.svg").read_text()
+    assert len(set(re.findall(r"stroke-dasharray: ([^;]+)", saved))) == len(names) - 1
+
+    groups = [f"g{index}" for index in range(9)]
+    rows = pd.DataFrame({"x": range(10), "y": range(10), "group": [*groups, ""], "label": "row"})
+    dots = plot_groups(rows, "x", "y", "group", "label")
+    figure = dots.to_matplotlib()
+    shapes = {tuple(map(tuple, series.get_paths()[0].vertices.round(3))) for series in figure.collections}
+    assert len(figure.collections) == len(shapes) == 9
+
+
+def list_greys(plot):
+    """Return the luma (ITU-R BT.601) of the colours of the plot's matrix, from its lowest to its highest value."""
+    raster = next(mark for mark in plot.drawing.marks if hasattr(mark, "colors"))
+    parts = np.array([[int(color[start : start + 2], 16) for start in (1, 3, 5)] for color in raster.colors])
+    return parts @ [0.299, 0.587, 0.114]
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [
+        plot_coverage(read_alignment(b">q\nACDE\n>a\nAC--\n", "x.a3m")),
+        plot_pae(make_pae(5)),
+        plot_matrix(pd.DataFrame([[0, 1], [2, 3]]), "Matrix", "score"),
+    ],
+    ids=["coverage", "errors", "matrix"],
+)
+def test_the_values_of_a_matrix_are_in_order_in_greyscale(plot):
+    steps = np.diff(list_greys(plot))
+    assert (np.abs(steps) > 20).all()
+    assert len(set(np.sign(steps))) == 1

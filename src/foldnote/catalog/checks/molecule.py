@@ -137,14 +137,14 @@ def check_smiles_lines(value: str, context: CheckContext) -> Iterator[Finding]:
     for line in filter(str.strip, read_lines(value)):
         smiles = line.split()[0]
         fault = find_smiles_fault(smiles)
-        if fault is None and (parts := _count_parts(smiles)) > 1:
+        if fault is None and (parts := count_parts(smiles)) > 1:
             fault = f"{shorten(smiles)} has {parts} parts that are not bonded. Give one, without its salt."
         if fault is not None:
             yield context.find(fault, "bad_smiles")
             return
 
 
-def _count_parts(smiles: str) -> int:
+def count_parts(smiles: str) -> int:
     """Count the molecules of a SMILES without syntax errors; ``C1.C1`` is one, joined by its ring bond."""
     parts, rings = 1, set[str]()
     for sign, _ in _tokenize(smiles)[0]:

@@ -1,4 +1,4 @@
-"""Cautions on valid rows of a batch that may still be wrong: unlikely sequences and identical rows."""
+"""Cautions on valid rows of a batch that may still be wrong: unlikely sequences, salts, identical rows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from foldnote.forms.biology.plausibility import find_doubts
+from foldnote.forms.biology.unbonded_parts import find_unbonded, find_unbonded_lines
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.schema.spec import FieldSpec
+from foldnote.forms.ui.label import Caution
 
 Row = Mapping[str, Any]
 
@@ -20,7 +22,7 @@ def find_cautions(rows: Sequence[Row], specs: Sequence[FieldSpec], shown: Iterab
         specs: the tool's settings.
         shown: indices of the rows that are described.
     """
-    sequences = [spec for spec in specs if spec.role == "sequence"]
+    doubtful = [spec for spec in specs if spec.role in ("sequence", "smiles")]
     first: dict[str, int] = {}
     numbers = [
         first.setdefault(repr(sorted(row.items())), number) for number, row in enumerate(rows, start=1)
@@ -30,15 +32,24 @@ def find_cautions(rows: Sequence[Row], specs: Sequence[FieldSpec], shown: Iterab
         if numbers[index] != index + 1:
             cautions[index] = f"The same settings as row {numbers[index]}: the job would be run twice."
         else:
-            doubts = (_describe(rows[index], spec) for spec in sequences)
+            doubts = (_describe(rows[index], spec) for spec in doubtful)
             cautions[index] = next(filter(None, doubts), "")
     return {index: caution for index, caution in cautions.items() if caution}
 
 
 def _describe(row: Row, spec: FieldSpec) -> str:
-    value = row.get(spec.name)
-    doubts = find_doubts("".join(value.split()).upper(), spec) if isinstance(value, str) else []
-    return f"{spec.title}: {doubts[0].text}" if doubts else ""
+    caution = _find_caution(row.get(spec.name), spec)
+    return f"{spec.title}: {caution.text}" if caution else ""
+
+
+def _find_caution(value: Any, spec: FieldSpec) -> Caution | None:
+    if isinstance(value, list):
+        return find_unbonded_lines([str(item) for item in value]) if spec.role == "smiles" else None
+    if not isinstance(value, str):
+        return None
+    if spec.role == "smiles":
+        return find_unbonded(value)
+    return next(iter(find_doubts("".join(value.split()).upper(), spec)), None)
 
 
 def find_differing(rows: Sequence[Row]) -> list[str]:

@@ -17,6 +17,8 @@ from foldnote.results.structure.residues import find_ion_element, find_role, has
 _POLYMERS = ("protein", "DNA", "RNA")
 _Type = gemmi.EntityType
 _BOND_A = 2.0
+_STRAINED_BOND_A = 2.5
+"""Longest bond of successive residues in a model that is not relaxed, Å; other contacts are above 2.8."""
 _HYDROGEN_BOND_A = 1.6
 """Longest bond of a hydrogen, Å: 1.35 at sulfur and selenium 1.5."""
 
@@ -153,15 +155,32 @@ def _find_type(residue: gemmi.Residue, role: str, listed: set[str]) -> gemmi.Ent
 
 
 def _join_runs(residues: list[gemmi.Residue], roles: list[str], types: list[gemmi.EntityType]) -> None:
-    """Set runs of two or more ATOM residues with polymer or cap names to polymer."""
+    """Set runs of two or more ATOM residues with polymer or cap names to polymer, except free ones."""
     start = 0
     while start < len(residues):
         end = start
         while end < len(residues) and roles[end] in (*_POLYMERS, "cap") and residues[end].het_flag != "H":
             end += 1
         if end - start > 1:
-            types[start:end] = [_Type.Polymer] * (end - start)
+            run = residues[start:end]
+            types[start:end] = [
+                types[start + place] if _is_free(run, place) else _Type.Polymer for place in range(len(run))
+            ]
         start = max(end, start + 1)
+
+
+def _is_free(run: list[gemmi.Residue], place: int) -> bool:
+    """Return whether a residue after TER is bonded to neither neighbour, such as a free amino acid."""
+    if run[place].entity_type != _Type.NonPolymer:
+        return False
+    neighbours = run[max(0, place - 1) : place + 2]
+    return not any(_may_be_bonded(before, after) for before, after in pairwise(neighbours))
+
+
+def _may_be_bonded(before: gemmi.Residue, after: gemmi.Residue) -> bool:
+    """Return whether two residues are bonded, or lack the backbone atoms that would tell."""
+    start, end = _find_end(after, ("N", "P")), _find_end(before, ("C", "O3'"))
+    return start is None or end is None or start.pos.dist(end.pos) < _STRAINED_BOND_A
 
 
 def _keep_linked(residues: list[gemmi.Residue], types: list[gemmi.EntityType]) -> None:

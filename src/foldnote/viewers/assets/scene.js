@@ -24,9 +24,9 @@
       viewer.removeAllSurfaces();
       viewer.removeAllLabels();
       if (isChosen || hidden.size || !seen.isPlain() || assembly.isOn()) paintChoice(); else paintRecorded();
+      (root.fnSelection || []).forEach(function (part) { viewer.addStyle(part[0], part[1]); });
       assembly.paint(viewer);
       showStep();
-      (root.fnSelection || []).forEach(function (part) { viewer.addStyle(part[0], part[1]); });
       focus.paint(viewer);
       seen.paint(viewer);
       measures.paint(viewer);
@@ -310,7 +310,7 @@
 
   function addFullScreen(tools) {
     if (!root.requestFullscreen) return;
-    var button = addButton(tools, 'Full screen', 'Fill the screen with this view', function () {
+    var button = addButton(tools, 'Full screen', 'Fill the screen', function () {
       if (document.fullscreenElement === root) document.exitFullscreen(); else root.requestFullscreen().catch(function () { button.remove(); });
     });
     root.addEventListener('fullscreenchange', function () { button.textContent = document.fullscreenElement === root ? 'Leave full screen' : 'Full screen'; });
@@ -389,7 +389,7 @@
     viewer.setClickable(who, true, function (atom, _, event) {
       if (measures.isOn()) measures.pick(atom);
       else if (!root.fnSelection) focus.residue(atom);
-      else root.dispatchEvent(new CustomEvent('fn-pick', { detail: { chain: atom.chain, number: atom.resi + (atom.icode || '').trim(), event: event } }));
+      else root.dispatchEvent(new CustomEvent('fn-pick', { detail: { chain: findOrigin(atom), number: atom.resi + (atom.icode || '').trim(), event: event } }));
     });
     viewer.setHoverable(who, true, function (atom) { find('hover').textContent = stage.matches(':hover') ? describeAtom(atom, scene, color) : ''; }, function () { find('hover').textContent = ''; });
   }
@@ -404,15 +404,17 @@
     if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: ' + scene.group]].concat(looks), color, function (value) { choose(function () { color = value; }); });
     var words = [['cartoon', 'Cartoon'], ['sticks', 'Sticks'], ['spheres', 'Spheres'], ['surface', 'Surface']];
     if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { choose(function () { style = value; }); });
-    if (assembly.hasChoices && !root.fnSelection) assembly.addTo(tools);
-    if (letters.hasLetters && !root.fnSelection) addPanel(tools, 'Sequence', 'Show the sequence; click a letter to go to its residue', 'sequence', letters.open, function () { letters.mark(focus.found()); });
-    if (seen.hasChoices) addPanel(tools, 'Show', 'Choose which chains, waters and hydrogens to show', 'seen', function () { return seen.open(viewer); });
+    if (assembly.hasChoices) assembly.addTo(tools);
+    if (letters.hasLetters && !root.fnSelection) addPanel(tools, 'Sequence', 'Show the sequence; a letter leads to its residue', 'sequence', letters.open, function () { letters.mark(focus.found()); });
+    if (seen.hasChoices) addPanel(tools, 'Show', 'Choose chains, waters and hydrogens', 'seen', function () { return seen.open(viewer); });
     addPanel(tools, 'Measure', 'Measure distances, angles and torsions between atoms', 'measure', measures.open, measures.fill, measures.close);
     tools.lastChild.classList.add('fnv-measuring');
     addPanel(tools, 'Views', 'Save the camera position, and return to it', 'places', places.open, places.fill);
-    addPanel(tools, 'Save', 'Save the view as a PNG of any size or as a script for another viewer', 'save', function () { return askForPicture(stage, savePicture, saveScript); });
-    addButton(tools, 'Reset view', 'Return to the initial view', resetView);
-    addFullScreen(tools);
+    addPanel(tools, 'Save', 'Save a PNG of any size, or a script for another viewer', 'save', function () { return askForPicture(stage, savePicture, saveScript); });
+    // Wrapped together, so that neither is alone in the last line.
+    var last = make('span', 'last', tools);
+    addButton(last, 'Reset view', 'Return to the initial view', resetView);
+    addFullScreen(last);
     new ResizeObserver(resize).observe(stage);
     guardWheel(stage);
     listenToKeys(root, stage, function (key) {
@@ -507,13 +509,13 @@
 
   async function prepare() {
     if (!canDraw()) {
-      throw ['No 3D view: this browser does not provide WebGL.', 'Turn on hardware acceleration in its settings, or open the notebook in another browser.'];
+      throw ['No 3D view: this browser does not provide WebGL.', 'Turn on hardware acceleration, or use another browser.'];
     }
     try {
       engine = await library(data.served);
     } catch (error) {
       throw ['No 3D view: 3Dmol.js, which draws it, is not on this page (' + error.message + ').',
-        'In JupyterLab, see that the foldnote extension is enabled and reload the page. Elsewhere, run "foldnote.viewers.load_script()" in a cell, then this cell again.'];
+        'In JupyterLab, enable the foldnote extension and reload the page. Elsewhere, run "foldnote.viewers.load_script()", then this cell again.'];
     }
   }
 
@@ -585,8 +587,13 @@
       words.open = false;
       root.dataset.fnState = 'drawn';
     } catch (error) {
-      if (Array.isArray(error)) return fail(error[0], error[1]);
-      fail('No 3D view: 3Dmol.js cannot draw this structure (' + (error.message || error) + ').', 'The file itself can still be saved and opened elsewhere.');
+      // What the page lacks is explained in one view; the others refer to it.
+      if (Array.isArray(error)) {
+        if ((root.closest('.jp-Notebook') || document).querySelector('[data-fn-told]')) return fail('No 3D view', 'Another view says why.');
+        root.dataset.fnTold = 1;
+        return fail(error[0], error[1]);
+      }
+      fail('No 3D view: 3Dmol.js cannot draw this structure (' + (error.message || error) + ').', 'The file can still be opened elsewhere.');
     }
   }
 
@@ -594,7 +601,7 @@
     root.dataset.fnState = 'asleep';
     words.open = false;
     note.replaceChildren();
-    addButton(note, 'Show in 3D', 'Other pictures of this page are live; one of them will rest instead', function () { wake(true); });
+    addButton(note, 'Show in 3D', 'Another live view will rest instead', function () { wake(true); });
   }
 
   // Nothing is drawn before it scrolls into view.

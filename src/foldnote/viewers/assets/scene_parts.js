@@ -14,7 +14,7 @@ function here() {
 function runFromServer(served) {
   var config = document.getElementById('jupyter-config-data');
   var base = (config && JSON.parse(config.textContent).baseUrl) || document.body.dataset.baseUrl;
-  if (!base) throw new Error('no notebook server on this page');
+  if (!base) throw new Error('no notebook server');
   var url = new URL(base.replace(/\/?$/, '/') + served, location.href);
   if (url.origin !== location.origin) throw new Error('the notebook server is another site');
   return fetch(url, { credentials: 'same-origin' }).then(function (answer) {

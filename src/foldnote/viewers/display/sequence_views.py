@@ -18,7 +18,7 @@ from foldnote.viewers.display.batches import read_table
 from foldnote.viewers.display.bundles import default_view, join_plots, table_bundle
 from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.curves import plot_curves
-from foldnote.viewers.plots.drawing import Axis, Dots
+from foldnote.viewers.plots.drawing import STAR_SHAPE, Axis, Dots
 from foldnote.viewers.plots.matrix_plot import plot_matrix
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_groups, plot_scatter
@@ -110,7 +110,7 @@ def _plot_sequences(sequences: pd.DataFrame) -> Plot:
         plot.drawing,
         x=_extend(plot.drawing.x, x),
         y=_extend(plot.drawing.y, y),
-        marks=[*plot.drawing.marks, Dots([x], [y], _QUERY_COLOR, ["the query"], "query")],
+        marks=[*plot.drawing.marks, Dots([x], [y], _QUERY_COLOR, ["the query"], "query", STAR_SHAPE)],
     )
     note = f" One in {step} of {count(len(members), 'sequence')} is drawn." if step > 1 else ""
     title = "Principal components of the sequences, by cluster"

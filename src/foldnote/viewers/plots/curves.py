@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from foldnote.errors import ArgumentError
-from foldnote.viewers.plots.drawing import Axis, Border, Curve, Drawing, Mark
+from foldnote.viewers.plots.drawing import DASHES, Axis, Border, Curve, Drawing, Mark
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
 
@@ -65,13 +65,14 @@ def plot_curves(
 
 
 def _draw_curves(data: pd.DataFrame, x: str, columns: Mapping[str, str], bars: Bars) -> list[Mark]:
-    """Return a curve for each column, then its bars in the same colour."""
+    """Return a curve for each column in its colour and dash, then its bars in the same colour."""
     positions = data[x].tolist()
     curves = [
         Curve(
             positions,
             data[column].tolist(),
             palette.chain_color(index),
+            dash=DASHES[index % len(DASHES)],
             name=name if len(columns) > 1 else "",
             is_listed=True,
         )
@@ -82,7 +83,7 @@ def _draw_curves(data: pd.DataFrame, x: str, columns: Mapping[str, str], bars: B
         for index, column in enumerate(columns)
         for position, bottom, top in bars.get(column, ())
     ]
-    return [*curves, *drawn_bars]
+    return [*reversed(curves), *drawn_bars]  # the last mark is the first in the legend
 
 
 def _read_bars(frame: pd.DataFrame, data: pd.DataFrame, errors: Mapping[str, str]) -> Bars:

@@ -15,6 +15,30 @@ from foldnote.viewers.scene import palette
 
 TEXT_COLOR = ""
 """Placeholder of the text colour: that of the page in a cell, matplotlib's in a figure."""
+DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 3), (8, 3, 2, 3), (1, 2))
+"""Dashes of successive lines of a plot, which differ also in greyscale."""
+Shape = tuple[tuple[float, float], ...]
+"""Corners of a dot in pixels from its point, to the right and upwards; empty for a circle."""
+_CROSS = ((0, 1.7), (2.7, 4.4), (4.4, 2.7), (1.7, 0), (4.4, -2.7), (2.7, -4.4))
+SHAPES: tuple[Shape, ...] = (
+    (),
+    ((-3.6, -3.6), (3.6, -3.6), (3.6, 3.6), (-3.6, 3.6)),
+    ((0, 4.6), (4.6, -3.6), (-4.6, -3.6)),
+    ((0, 5), (5, 0), (0, -5), (-5, 0)),
+    ((0, -4.6), (4.6, 3.6), (-4.6, 3.6)),
+    (*_CROSS, *((-x, -y) for x, y in _CROSS)),
+    ((-1.5, 4.6), (1.5, 4.6), (1.5, -4.6), (-1.5, -4.6)),
+)
+"""Shapes of the dots of successive series, which differ also in greyscale."""
+DASH_SHAPE: Shape = ((-4.6, 1.3), (4.6, 1.3), (4.6, -1.3), (-4.6, -1.3))
+"""Shape of dots without a series."""
+WEDGE_SHAPE: Shape = ((-4.6, -4.6), (4.6, -4.6), (-4.6, 4.6))
+"""Shape of the dots of all further series."""
+STAR_SHAPE: Shape = (
+    *((0, 6.4), (1.6, 2.2), (6.1, 2), (2.6, -0.8), (3.8, -5.2), (0, -2.7)),
+    *((-3.8, -5.2), (-2.6, -0.8), (-6.1, 2), (-1.6, 2.2)),
+)
+"""Shape of a dot to be found among all others."""
 MAX_PIXELS = 400
 """Maximum number of rows and of columns of a matrix in a cell."""
 _COLOR_STEPS = 48
@@ -77,6 +101,7 @@ class Dots:
     color: str
     titles: Sequence[str]
     name: str = ""
+    shape: Shape = ()
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,8 @@ def _draw_mark(mark: Mark, axes: Axes, scale: float) -> None:
             line.set(linewidth=mark.width * scale, linestyle=style)
         case Dots():
             color, label = mark.color or ink, mark.name or None
-            axes.scatter(mark.xs, mark.ys, color=color, alpha=0.8, linewidths=0, label=label)
+            marker: Any = mark.shape or "o"
+            axes.scatter(mark.xs, mark.ys, color=color, alpha=0.8, linewidths=0, label=label, marker=marker)
         case Bars():
             axes.bar(
                 mark.edges[:-1], mark.heights, np.diff(mark.edges) * 0.96, align="edge", color=mark.color

@@ -21,7 +21,11 @@ from foldnote.results import (
 )
 from foldnote.text import count
 from foldnote.viewers.plots.drawing import (
+    DASH_SHAPE,
+    DASHES,
+    SHAPES,
     TEXT_COLOR,
+    WEDGE_SHAPE,
     Axis,
     Band,
     Bars,
@@ -42,8 +46,8 @@ _MAX_LINES = 5
 _PAE_TOP_A = 30.0
 _PAE_COLORS = ("#00441b", "#238b45", "#74c476", "#c7e9c0", "#f7fcf5")
 """Dark for low error to pale for high error, as in the AlphaFold database."""
-_IDENTITY_COLORS = ("#d7301f", "#fdbb84", "#91bfdb", "#4575b4")
-_DASHES = ((), (6, 3), (2, 3), (8, 3, 2, 3), (1, 2))
+_IDENTITY_COLORS = ("#fdcc8a", "#f08a6b", "#7f7fc4", "#3a62bd")
+"""Darker for higher identity, so that the order is also clear in greyscale."""
 
 
 def plot_plddt(models: Sequence[Model]) -> Plot | None:
@@ -69,7 +73,7 @@ def plot_plddt(models: Sequence[Model]) -> Plot | None:
             rows["plddt"].tolist(),
             palette.chain_color(index) if index else TEXT_COLOR,
             1.2 if index else 1.8,
-            _DASHES[index],
+            DASHES[index],
             names[index],
         )
         for index, (_, rows) in reversed(list(enumerate(groups)))
@@ -207,7 +211,7 @@ def plot_groups(frame: pd.DataFrame, x: str, y: str, group: str, label: str) -> 
     """Plot two columns of a table against each other, with the dots coloured by a third.
 
     The plot's data: the rows that have both, with the columns ``x``, ``y``, ``group`` and ``label``. The
-    seven largest groups have their own colours; rows without a group are grey.
+    seven largest groups have their own colours and shapes; rows without a group are grey.
 
     Args:
         frame: any table.
@@ -224,11 +228,11 @@ def plot_groups(frame: pd.DataFrame, x: str, y: str, group: str, label: str) -> 
     sizes = names[names != ""].value_counts(sort=False)
     largest = list(sizes.sort_values(ascending=False, kind="stable").index[: len(palette.CHAINS)])
     others = [name for name in sizes.index if name not in largest]
-    parts = [("in none", palette.UNKNOWN, names == "")]
-    parts += [(count(len(others), f"other {group}"), TEXT_COLOR, names.isin(others))]
+    parts = [("in none", palette.UNKNOWN, DASH_SHAPE, names == "")]
+    parts += [(count(len(others), f"other {group}"), TEXT_COLOR, WEDGE_SHAPE, names.isin(others))]
     parts += [
-        (f"{group} {name}", color, names == name)
-        for name, color in zip(largest[::-1], palette.CHAINS[: len(largest)][::-1], strict=True)
+        (f"{group} {name}", palette.CHAINS[index], SHAPES[index], names == name)
+        for index, name in reversed(list(enumerate(largest)))
     ]
     marks = [
         Dots(
@@ -237,8 +241,9 @@ def plot_groups(frame: pd.DataFrame, x: str, y: str, group: str, label: str) -> 
             color,
             [f"{row}, {name}" for row in rows[label].astype(str)],
             name,
+            shape,
         )
-        for name, color, selected in parts
+        for name, color, shape, selected in parts
         for rows in [data[selected]]
         if len(rows)
     ]

@@ -11,7 +11,18 @@ from html import escape
 
 import numpy as np
 
-from foldnote.viewers.plots.drawing import Band, Bars, Border, Curve, Dots, Drawing, Label, Mark, Raster
+from foldnote.viewers.plots.drawing import (
+    Band,
+    Bars,
+    Border,
+    Curve,
+    Dots,
+    Drawing,
+    Label,
+    Mark,
+    Raster,
+    Shape,
+)
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 10, 40
 _SCALE_PX = 72
@@ -29,6 +40,8 @@ _NAME_PX = 26
 _NAME = 30
 """Maximum length of a name in the legend; longer ones are shortened."""
 _DOT_PX = 4
+_SAMPLE_PX = 24
+"""Length of the piece of a line in the legend."""
 _LABEL_PX = 5
 """Distance of a label from its point."""
 _LIGHT = "svg{color:#222;background:#fff}"
@@ -66,7 +79,8 @@ class _Writer:
             if (isinstance(mark, Dots) or (isinstance(mark, Curve) and mark.is_listed)) and mark.name
         ]
         longest = max((len(_shorten(mark.name)) for mark in self._legend_marks), default=0)
-        legend = max(_LEGEND_PX, round(longest * _LETTER_PX) + 26)
+        has_lines = any(isinstance(mark, Curve) for mark in self._legend_marks)
+        legend = max(_LEGEND_PX, round(longest * _LETTER_PX) + 26 + (_SAMPLE_PX if has_lines else 0))
         right_space = _SCALE_PX if has_scale else legend if self._legend_marks else _RIGHT
         y_names, x_names = ([name for _, name in axis.marks] or [""] for axis in (drawing.y, drawing.x))
         self._max_letters = int(_NAMES_SHARE * drawing.width / _DIGIT_PX)
@@ -120,7 +134,7 @@ class _Writer:
                 return self._write_curve(mark)
             case Dots():
                 points = zip(map(self._x, mark.xs), map(self._y, mark.ys), strict=True)
-                dots = (f'<circle cx="{x}" cy="{y}" r="{_DOT_PX}"/>' for x, y in points)
+                dots = (_write_dot(x, y, mark.shape) for x, y in points)
                 return f'<g fill="{mark.color or "currentColor"}" opacity="0.8">{"".join(dots)}</g>'
             case Bars():
                 boxes = (
@@ -142,10 +156,15 @@ class _Writer:
                 return self._write_raster(mark)
 
     def _write_name(self, row: int, group: Dots | Curve) -> str:
-        """Return a line of the legend: a dot and the name of its group."""
+        """Return a line of the legend: a dot or a piece of the line, and the name of its group."""
         left, middle = self._left + self._width + 12, _TOP + 8 + 16 * row
-        dot = f'<circle cx="{left}" cy="{middle}" r="{_DOT_PX}" fill="{group.color or "currentColor"}"/>'
-        return dot + _text(_shorten(group.name), left + 9, middle + 4, "start")
+        color, name = group.color or "currentColor", _shorten(group.name)
+        if isinstance(group, Dots):
+            dot = f'<g fill="{color}">{_write_dot(left, middle, group.shape)}</g>'
+            return dot + _text(name, left + 9, middle + 4, "start")
+        start = left - _DOT_PX
+        line = f'<path d="M{start} {middle}h{_SAMPLE_PX}" {_write_stroke(group)}/>'
+        return line + _text(name, start + _SAMPLE_PX + 5, middle + 4, "start")
 
     def _write_curve(self, curve: Curve) -> str:
         runs: list[list[str]] = [[]]
@@ -154,8 +173,7 @@ class _Writer:
                 runs[-1].append(f"{self._x(x)},{self._y(y)}")
             elif runs[-1]:
                 runs.append([])
-        dash = f' stroke-dasharray="{" ".join(map(str, curve.dash))}"' if curve.dash else ""
-        style = f'fill="none" stroke="{curve.color or "currentColor"}" stroke-width="{curve.width}"{dash}'
+        style = _write_stroke(curve)
         return "".join(f'<polyline points="{" ".join(run)}" {style}/>' for run in runs if run)
 
     def _write_raster(self, raster: Raster) -> str:
@@ -195,6 +213,18 @@ class _Writer:
             f'height:{height * y:.1f}%" title="{escape(title)}"></i>'
             for (left, top, width, height), title in zip(self._list_boxes(mark), mark.titles, strict=True)
         )
+
+
+def _write_dot(x: float, y: float, shape: Shape) -> str:
+    if not shape:
+        return f'<circle cx="{x}" cy="{y}" r="{_DOT_PX}"/>'
+    corners = " ".join(f"{round(x + right, 1)},{round(y - up, 1)}" for right, up in shape)
+    return f'<polygon points="{corners}"/>'
+
+
+def _write_stroke(curve: Curve) -> str:
+    dash = f' stroke-dasharray="{" ".join(map(str, curve.dash))}"' if curve.dash else ""
+    return f'fill="none" stroke="{curve.color or "currentColor"}" stroke-width="{curve.width}"{dash}'
 
 
 def _shorten(name: str, limit: int = _NAME) -> str:

@@ -217,8 +217,13 @@ class MoleculeField(DrawableField, TextField):
 
     def describe(self, value: Any) -> Reading:
         """Return the SMILES, with an error if it is not valid."""
+        from foldnote.forms.biology.unbonded_parts import find_unbonded  # deferred: often not needed
+
         fault = locate_fault(value) if isinstance(value, str) and value else None
-        return Reading(value, (fault.sentence,), cut_excerpt(value, fault)) if fault else Reading(value)
+        if fault:
+            return Reading(value, (fault.sentence,), cut_excerpt(value, fault))
+        caution = find_unbonded(value) if isinstance(value, str) else None
+        return Reading(value, cautions=(caution,) if caution else ())
 
     def express(self, reading: Reading, problems: Any) -> None:
         """Draw the molecule."""
@@ -264,9 +269,15 @@ class MoleculesField(DrawableField, LinesField):
         """Return the number of molecules, and an error for each that is not valid."""
         if not isinstance(value, list) or not value:
             return Reading(value)
+        from foldnote.forms.biology.unbonded_parts import find_unbonded_lines
+
         faults = [(number, find_fault(str(item))) for number, item in enumerate(value, 1)]
         errors = tuple(f"Line {number}: {fault}" for number, fault in faults if fault)
-        return Reading(value, errors, readout=count(len(value), "molecule"))
+        caution = find_unbonded_lines(
+            ["" if fault else str(item) for item, (_, fault) in zip(value, faults, strict=True)]
+        )
+        cautions = (caution,) if caution else ()
+        return Reading(value, errors, readout=count(len(value), "molecule"), cautions=cautions)
 
     def express(self, reading: Reading, problems: Any) -> None:
         """Draw the molecules."""

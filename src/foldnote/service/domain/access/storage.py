@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from foldnote.service.config import MB, ServiceConfig
+from foldnote.service.config import ServiceConfig
 from foldnote.service.faults import RefusalError
 from foldnote.service.store.quotas import TRIAL
 from foldnote.service.store.storage import StorageStore
+from foldnote.text import format_size
 
 
 @dataclass(frozen=True)
@@ -86,18 +87,30 @@ class StorageService:
 
 
 def storage_full(status: int, used: int, allowed: int, upload_bytes: int = 0) -> RefusalError:
-    """Build a refusal that states the figures, those of an upload of ``upload_bytes`` too, and what to do."""
-    needs = f" This upload needs {_describe(upload_bytes)}." if upload_bytes else ""
-    sentence = (
-        f"The account uses {_describe(used)} of its {_describe(allowed)} for files, settings and results."
-        f"{needs} Delete what you do not need; the space is free about a minute later."
-    )
+    """Build a refusal that states what is full, by how much, and what to do.
+
+    Args:
+        status: 413 for an upload, 403 for a submission.
+        used: bytes in use.
+        allowed: limit of the account in bytes.
+        upload_bytes: size of the upload; 0 if it is not known, or for a submission.
+    """
+    limit = f"the {format_size(allowed)} for files, settings and results"
+    advice = "Delete files or jobs that you no longer need; the space is free about a minute later."
+    if upload_bytes > allowed:
+        size = format_size(upload_bytes)
+        sentence = f"This upload of {size} is larger than the account's storage, {limit}."
+        advice = "Reduce the file, or ask the service's administrator for more storage."
+    elif upload_bytes:
+        excess = format_size(used + upload_bytes - allowed)
+        sentence = (
+            f"The account's storage is full: it uses {format_size(used)} of {limit}, and this upload of"
+            f" {format_size(upload_bytes)} needs {excess} more than is left."
+        )
+    else:
+        sentence = f"The account's storage is full: it uses {format_size(used)} of {limit}."
+        if used < allowed:
+            left = format_size(allowed - used)
+            sentence = f"{sentence[:-1]}, and this upload needs more than the {left} that are left."
     fields = {"storageBytes": used, "storageBytesAllowed": allowed}
-    return RefusalError(status, "storage_quota_exceeded", sentence, more=fields)
-
-
-def _describe(size: int) -> str:
-    """Format bytes in MB (2**20 bytes), the unit of the limit; a small amount is not rounded to zero."""
-    if 0 < size < MB / 10:
-        return "under 0.1 MB"
-    return f"{size / MB:,.0f} MB" if size >= 10 * MB else f"{size / MB:.1f} MB".replace(".0 MB", " MB")
+    return RefusalError(status, "storage_quota_exceeded", f"{sentence} {advice}", more=fields)
