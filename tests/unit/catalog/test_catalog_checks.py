@@ -3,9 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rdkit.Chem import GetMolFrags, MolFromSmiles
 
 from foldnote import catalog
-from foldnote.catalog.checks.molecule import find_smiles_fault
+from foldnote.catalog.checks.molecule import count_parts, find_smiles_fault
 from foldnote.catalog.contents import list_pdb_chains, list_sequence_names, read_extension, read_lines
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -395,3 +396,21 @@ def test_a_salt_is_refused_where_one_molecule_is_taken_and_predicted_as_a_whole_
     for tool, field in (("vina", "ligandFile"), ("hydration-free-energy", "ligandsSDF")):
         assert codes(tool, **{field: f"{salt}\n"}) == [(field, "bad_smiles")]
     assert codes("admet", smilesStrings=[salt]) == []
+
+
+@pytest.mark.parametrize(
+    ("smiles", "parts"),
+    [
+        ("C", 1), ("CC(=O)[O-].[Na+]", 2), ("C1.C1", 1), ("C1.CC.C1", 2), ("C1.C2.C1.C2", 2),
+        ("C%11.C%11", 1), ("C1CC1.C1CC1", 2), ("C1(N2).C1.O2", 1), ("[13CH4].O", 2),
+    ],
+)  # fmt: skip
+def test_the_parts_of_a_molecule_are_counted_as_rdkit_counts_them(smiles, parts):
+    assert len(GetMolFrags(MolFromSmiles(smiles))) == parts
+    assert count_parts(smiles) == parts
+
+
+@pytest.mark.parametrize(("smiles", "parts"), [("C(.O)N", 2), ("C1(.O)CC1", 2), ("C%01.C1", 1)])
+def test_parts_are_counted_as_opensmiles_defines_them_where_rdkit_reads_less(smiles, parts):
+    assert MolFromSmiles(smiles) is None
+    assert count_parts(smiles) == parts

@@ -155,6 +155,14 @@ def test_setting_a_form_with_a_structure_to_its_own_value_changes_nothing(form):
 def test_what_is_read_of_a_structure(tmp_path):
     outline = find_outline(FV)
     assert outline.words == "2 chains: H 120, L 107 residues"
+    large = tmp_path / "large.pdb"
+    large.write_text(
+        "".join(
+            f"ATOM  {i:5d}  CA  ALA A{i:4d}    {i:8.3f}   0.000   0.000  1.00 50.00           C\n"
+            for i in range(1, 1235)
+        )
+    )
+    assert find_outline(str(large)).words == "1 chain: A 1,234 residues"
     assert find_outline("elsewhere.pdb") is None
     assert find_outline(FV, uploads=[FV]) is None
     nameless = tmp_path / "nameless.pdb"

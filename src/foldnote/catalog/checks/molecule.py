@@ -146,13 +146,29 @@ def check_smiles_lines(value: str, context: CheckContext) -> Iterator[Finding]:
 
 def count_parts(smiles: str) -> int:
     """Count the molecules of a SMILES without syntax errors; ``C1.C1`` is one, joined by its ring bond."""
-    parts, rings = 1, set[str]()
+    part, joined, branches = 0, [0], list[int]()  # joined: for each part itself, or one that it is bonded to
+    rings: dict[str, int] = {}
+
+    def find_root(number: int) -> int:
+        while joined[number] != number:
+            number = joined[number]
+        return number
+
     for sign, _ in _tokenize(smiles)[0]:
-        if sign[0] == "%" or sign.isdigit():
-            rings ^= {sign}
-        elif sign == "." and not rings:
-            parts += 1
-    return parts
+        if sign == "(":
+            branches.append(part)
+        elif sign == ")":
+            part = branches.pop()
+        elif sign == ".":
+            part = len(joined)
+            joined.append(part)
+        elif sign[0] == "%" or sign.isdigit():
+            label = sign.lstrip("%0") or "0"
+            if label in rings:
+                joined[find_root(part)] = find_root(rings.pop(label))
+            else:
+                rings[label] = part
+    return len({find_root(number) for number in range(len(joined))})
 
 
 def check_one_molecule(value: str, context: CheckContext) -> Iterator[Finding]:

@@ -84,7 +84,7 @@ class Outline(NamedTuple):
     def words(self) -> str:
         """``2 chains: H 120, L 107 residues, 3 waters``; ``1 chain: A 1 residue, 1 chain without a name``."""
         polymers = [chain for chain in self.chains if chain.is_polymer]
-        listed = [f"{chain.name} {len(chain.residues)}" for chain in polymers[:8]]
+        listed = [f"{chain.name} {len(chain.residues):,}" for chain in polymers[:8]]
         text = count(len(polymers or self.chains), "chain") if self.chains else ""
         if listed:
             noun = "residue" if len(polymers) == len(polymers[0].residues) == 1 else "residues"
