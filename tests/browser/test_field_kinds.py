@@ -33,6 +33,7 @@ form = fn.form({"title": "Fields of a science", "type": "object", "properties": 
     "heavy": text | note("sequence") | {"title": "Heavy chain"},
     "mask": text | note("mask", of="heavy") | {"title": "Mask"},
     "ligands": {"type": "array", "items": text, "title": "Ligands"} | note("smiles"),
+    "affinity": {"type": "boolean", "title": "Affinity", "description": "Whether to predict how strongly the ligands bind."},
 }})
 form
 """
@@ -60,6 +61,11 @@ def field(form: Locator, name: str) -> Locator:
 
 def control(form: Locator, name: str) -> Locator:
     return field(form, name).locator("input, textarea, select").first
+
+
+def test_a_switch_that_is_alone_in_its_row_has_all_of_it(form):
+    switch, ligands = form.locator(".foldnote-switch").bounding_box(), field(form, "Ligands").bounding_box()
+    assert switch["width"] == ligands["width"]
 
 
 def test_a_structure_is_typed_by_keyboard_and_its_chains_are_chosen_by_keyboard(form, notebook):
