@@ -152,6 +152,18 @@ def test_setting_a_form_with_a_structure_to_its_own_value_changes_nothing(form):
     assert value["map"] == {"H": "105 106 107"}
 
 
+def test_a_free_amino_acid_after_the_end_of_a_chain_is_none_of_its_residues(tmp_path):
+    lines = Path(FV).read_text().splitlines()
+    last = max(index for index, line in enumerate(lines) if line.startswith("ATOM") and line[21] == "L")
+    free = [
+        f"ATOM  {serial:5d}  {name:<3} GLU L 301    {80.0 + x:8.3f}  80.000  80.000  1.00 50.00           {name[0]}"
+        for serial, (name, x) in enumerate((("N", 0.0), ("CA", 1.46), ("C", 2.5), ("O", 3.5)), start=9001)
+    ]
+    path = tmp_path / "free.pdb"
+    path.write_text("\n".join([*lines[: last + 1], "TER", *free, "END", ""]))
+    assert find_outline(str(path)).words == "2 chains: H 120, L 107 residues, 1 ligand"
+
+
 def test_what_is_read_of_a_structure(tmp_path):
     outline = find_outline(FV)
     assert outline.words == "2 chains: H 120, L 107 residues"

@@ -21,13 +21,21 @@ _TRACE_A: Final = {"CA": 4.5, "P": 8.0, "C4'": 8.0}
 
 
 def find_polymer(chain: Sequence[gemmi.Residue]) -> list[gemmi.Residue]:
-    """Return the polymer residues in order; none for a chain of waters, ligands or free amino acids.
+    """Return the polymer residues in order; none for a chain of waters and ligands.
 
-    They have a backbone, and are ATOM records or bonded to a neighbour.
+    They have a backbone, and are bonded to a neighbour or ATOM records before the chain's TER: a free amino
+    acid follows it, or is a HETATM record.
     """
+    import gemmi
+
     candidates = [residue for residue in chain if _has_backbone(residue)]
     bonded = {id(each) for pair in pairwise(candidates) if _are_bonded(*pair) for each in pair}
-    return [residue for residue in candidates if residue.het_flag != "H" or id(residue) in bonded]
+    after_end = gemmi.EntityType.NonPolymer
+    return [
+        residue
+        for residue in candidates
+        if id(residue) in bonded or (residue.het_flag != "H" and residue.entity_type != after_end)
+    ]
 
 
 def is_water(residue: gemmi.Residue) -> bool:
