@@ -17,10 +17,12 @@ from foldnote.service.engines import Engine, build_attempt, load_engines
 from foldnote.service.engines.configuration import Configured
 from foldnote.service.engines.registry import get_engine
 from foldnote.service.runner.attempt import AttemptSpec
-from foldnote.service.runner.gpus import Gpu, list_gpus
+from foldnote.service.runner.gpus import ASSIGNED, Gpu, list_gpus
 
 log = logging.getLogger(__name__)
 _RECHECK_AFTER_S = 5.0
+_SLURM_GPUS = "SLURM_GPUS_ON_NODE"
+"""The variable with the number of a job's GPUs on a node."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ class GpuPool:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._free = list(list_gpus(environment))
+        self._problem = _explain_unnamed(environment, len(self._free))
         self.has_any = bool(self._free)
         """Whether the machine has GPUs, which are then assigned to attempts."""
         self._lock = threading.Lock()
@@ -100,11 +103,13 @@ class GpuPool:
         """Yield the GPUs for one attempt; None on a machine without any.
 
         Raises:
-            EngineError: fewer are free.
+            EngineError: fewer are free, or Slurm does not say which of the node's GPUs belong to its job.
         """
         if not self.has_any:
             yield None
             return
+        if number and self._problem:
+            raise EngineError(self._problem)
         with self._lock:
             if number > len(self._free):
                 raise EngineError(f"The machine has {len(self._free)} free GPUs; the run needs {number}.")
@@ -115,6 +120,20 @@ class GpuPool:
         finally:
             with self._lock:
                 self._free.extend(leased)
+
+
+def _explain_unnamed(environment: Mapping[str, str], visible: int) -> str:
+    """Explain that a Slurm job sees more GPUs than are its own, without knowing which; else return "".
+
+    Slurm sets only the number if it does not know the devices. Two jobs of the node would use the same GPU.
+    """
+    own = environment.get(_SLURM_GPUS, "")
+    if ASSIGNED in environment or not own.isdecimal() or int(own) >= visible:
+        return ""
+    return (
+        f"Slurm gave this job {own} of the node's {visible} GPUs, but not which: {ASSIGNED} is not set."
+        " Ask the administrator to check the devices in gres.conf."
+    )
 
 
 class DaemonThreads:
