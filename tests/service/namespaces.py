@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 _OWN = Path("/proc/thread-self/ns/net")
 _NETWORK = 0x40000000  # CLONE_NEWNET
 _FOLDER = Path("/run/netns")
@@ -103,6 +105,18 @@ class Network:
 
     def _in_middle(self, *arguments: str) -> None:
         _ip("-n", self._middle.name, *arguments)
+
+
+@contextmanager
+def private_network(*names: str) -> Iterator[Network]:
+    """Make these hosts, and move this thread to the first; skip the test where that is not allowed."""
+    with contextlib.ExitStack() as stack:
+        try:
+            made = stack.enter_context(Network(*names))
+        except UnavailableError as exc:
+            pytest.skip(f"no network namespaces can be made here: {exc}")
+        stack.enter_context(made.hosts[names[0]].entered())
+        yield made
 
 
 def _ip(*arguments: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from chaos import rows
 from dask_cluster import Cluster, ClusterService
-from namespaces import Host, Network, UnavailableError
+from namespaces import Host, Network, private_network
 from node_checks import assert_once, find_host, runs_on
 from service_process import PDB
 from waiting import wait_until
@@ -28,12 +28,7 @@ _INPUTS = ("one.pdb", "two.pdb")
 
 @pytest.fixture
 def network():
-    with ExitStack() as stack:
-        try:
-            made = stack.enter_context(Network("service", "scheduler", "first", "second"))
-        except UnavailableError as exc:
-            pytest.skip(f"no network namespaces can be made here: {exc}")
-        stack.enter_context(made.hosts["service"].entered())
+    with private_network("service", "scheduler", "first", "second") as made:
         yield made
 
 

@@ -7,13 +7,13 @@ import json
 import os
 import signal
 import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from chaos import marked, rows
 from gpu_machine import make_gpu_machine
-from namespaces import Host, Network, UnavailableError
+from namespaces import Host, Network, private_network
 from node_checks import assert_once, find_host, runs_on, wait_for_sleep
 from slurm_cluster import BatchService, SlurmCluster, SlurmNode, has_controllers
 from waiting import wait_until
@@ -52,12 +52,7 @@ Path("outputs/done.txt").write_text("done")
 
 @pytest.fixture
 def network():
-    with ExitStack() as stack:
-        try:
-            made = stack.enter_context(Network("service", "first", "second"))
-        except UnavailableError as exc:
-            pytest.skip(f"no network namespaces can be made here: {exc}")
-        stack.enter_context(made.hosts["service"].entered())
+    with private_network("service", "first", "second") as made:
         yield made
 
 

@@ -100,30 +100,18 @@ def load_model(weights: str) -> Any:
 class ProteinCopies:
     """Copies of the protein as the program's tensors; the first index is the copy, the second the residue."""
 
-    packed: Sequence[Any]
-    """What ``tied_featurize`` returns."""
+    coordinates: Any
+    """Coordinates of the backbone, in Å."""
+    given: Any
+    """Indices of the amino acids of the input."""
+    mask: Any
+    """1 for each residue with coordinates, else 0."""
+    chain_mask: Any
+    """1 for each residue of a designed chain, else 0."""
     wanted: Any
     """1 for each residue to design, else 0."""
-
-    @property
-    def coordinates(self) -> Any:
-        """Coordinates of the backbone, in Å."""
-        return self.packed[0]
-
-    @property
-    def given(self) -> Any:
-        """Indices of the amino acids of the input."""
-        return self.packed[1]
-
-    @property
-    def mask(self) -> Any:
-        """1 for each residue with coordinates, else 0."""
-        return self.packed[2]
-
-    @property
-    def chain_mask(self) -> Any:
-        """1 for each residue of a designed chain, else 0."""
-        return self.packed[4]
+    packed: Sequence[Any]
+    """All that ``tied_featurize`` returns, the first four among it."""
 
     @property
     def counted(self) -> Any:
@@ -168,7 +156,9 @@ class Designer:
         tied = {name: self._ties} if self._ties else None
         packed = tied_featurize([self._protein] * count, "cpu", chains, tied_positions_dict=tied)
         wanted = [float(place in self._chosen.get(chain, ())) for chain, place in self.order]
-        return ProteinCopies(packed, torch.tensor([wanted] * count))
+        return ProteinCopies(
+            packed[0], packed[1], packed[2], packed[4], torch.tensor([wanted] * count), packed
+        )
 
     def score_input(self, batch: ProteinCopies) -> dict[str, Any]:
         """Return the row of the input's own sequence."""
