@@ -40,7 +40,8 @@ _ROUND_TRIP = """
 _TIDY = """
 async () => {
   const { shell } = window.jupyterapp;
-  const open = ['main', 'down'].flatMap(area => [...shell.widgets(area)]);
+  const list = area => { try { return [...shell.widgets(area)]; } catch { return []; } }; // JupyterLab 4.4 lists no 'down'
+  const open = ['main', 'down'].flatMap(list);
   // a notebook that is closed while its kernel starts, or the manager of its widgets, is a fault to JupyterLab
   const rest = async ({ sessionContext }) => {
     await sessionContext?.ready;

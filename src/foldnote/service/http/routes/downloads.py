@@ -130,8 +130,9 @@ def _find_range(request_headers: Headers, etag: str, size_bytes: int) -> tuple[i
     return start, last + 1
 
 
-def _read_number(text: str) -> str | int:
-    """Parse a number in a link; anything else becomes a number that is never signed."""
+def _read_number(given: str | int) -> str | int:
+    """Parse a number in a link, or the default; anything else becomes a number that is never signed."""
+    text = str(given)
     return text if text.isascii() and text.isdigit() and len(text) < 19 else _NO_NUMBER
 
 
