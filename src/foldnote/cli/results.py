@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import shutil
 import sys
@@ -30,25 +31,24 @@ def add_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unpack", action="store_true", help="unpack the archive")
     parser.add_argument("--pattern", action="append", default=[], dest="patterns", metavar="GLOB",
                         help="unpack only matching files, such as '*.pdb'")  # fmt: skip
-    parser.add_argument(
-        "--provenance", action="store_true", help="print the provenance of the result as JSON"
-    )
-    parser.add_argument("--crate", action="store_true", help="write the result as an RO-Crate")
-    parser.add_argument(
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--provenance", action="store_true", help="print the provenance of the result as JSON")
+    kinds.add_argument("--crate", action="store_true", help="write the result as an RO-Crate")
+    kinds.add_argument(
         "--export",
         action="store_true",
         help="write one file that a colleague can open with fn.open_export",
     )
-    parser.add_argument(
+    kinds.add_argument(
         "--report", action="store_true", help="write an HTML page with the result, methods and references"
     )
-    parser.add_argument(
+    kinds.add_argument(
         "--pdf", action="store_true", help="write the same as PDF (needs foldnote[pdf] and the library Pango)"
     )
-    parser.add_argument(
+    kinds.add_argument(
         "--references", choices=("bib", "ris"), help="write the publications to cite as BibTeX or RIS"
     )
-    parser.add_argument("--table", action="store_true", help="print a batch's rows with their results as CSV")
+    kinds.add_argument("--table", action="store_true", help="print a batch's rows with their results as CSV")
     add_name(parser)
 
 
@@ -61,7 +61,7 @@ def run_results(options: argparse.Namespace) -> int:
     if options.provenance:
         print_json(_open(job, options).provenance())
         return Exit.DONE
-    options.to.mkdir(parents=True, exist_ok=True)
+    _make_folder(options.to)
     if options.crate:
         paths = [_open(job, options).save_crate(options.to / f"{options.name}-crate")]
     elif options.export:
@@ -80,6 +80,17 @@ def run_results(options: argparse.Namespace) -> int:
     return report(options, {"path": target, "paths": names}, "\n".join(names))
 
 
+def _make_folder(folder: Path) -> None:
+    """Create the target folder.
+
+    Raises:
+        OSError: it cannot be created, or is a file.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "it is not a folder", str(folder))
+    folder.mkdir(parents=True, exist_ok=True)
+
+
 def _write_references(job: JobHandle, options: argparse.Namespace) -> Path:
     from foldnote.results import write_references
 
@@ -89,12 +100,15 @@ def _write_references(job: JobHandle, options: argparse.Namespace) -> Path:
 
 def _copy(source: Path, target: Path) -> Path:
     """Copy a file atomically."""
+    from foldnote.io import saving
+
     draft = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        shutil.copyfile(source, draft)
-        return draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with saving(target, source.stat().st_size):
+        try:
+            shutil.copyfile(source, draft)
+            return draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def _open(job: JobHandle, options: argparse.Namespace) -> Result:
