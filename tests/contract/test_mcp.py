@@ -204,6 +204,17 @@ async def test_a_result_is_that_of_the_job_that_has_the_name_now(connect):
         assert "does not exist" in await call(client, "read_result", job_name="renewed")
 
 
+async def test_the_files_of_a_stopped_job_are_not_passed_off_as_its_result(connect):
+    name = "assistant.sleep-60"
+    async with connect("--allow", "submit", "--allow", "stop") as client:
+        await call(client, "submit", tool="anarci", settings=SETTINGS, job_name=name)
+        while (await call(client, "watch_job", job_name=name, seconds=0))["status"] == "In Queue":
+            pass
+        await call(client, "stop_job", job_name=name)
+        assert (await call(client, "watch_job", job_name=name, seconds=60))["status"] == "Stopped"
+        assert (await call(client, "read_result", job_name=name))["status"] == "Stopped"
+
+
 async def test_what_engines_say_and_draw_is_marked_wherever_an_assistant_reads_it(connect):
     async with connect("--allow", "submit") as client:
         names = ("assistant.atom.score", "assistant.fail")
@@ -217,6 +228,7 @@ async def test_what_engines_say_and_draw_is_marked_wherever_an_assistant_reads_i
 
         result = await call(client, "read_result", job_name=names[0])
         assert (result["untrusted"], result["scores"]["probe"]) == (True, 0.5)
+        assert result["status"] == "Complete"
         drawn = (await client.call_tool("draw_structure", {"job_name": names[0]})).content
         assert [each.type for each in drawn] == ["image", "text"]
         assert base64.b64decode(drawn[0].data).startswith(b"\x89PNG")

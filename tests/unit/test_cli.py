@@ -250,6 +250,15 @@ def test_a_result_that_cannot_be_written_names_its_place(foldnote, tmp_path):
     assert (code, err) == (6, f"foldnote: {tmp_path / 'a.txt'} cannot be used: it is not a folder.\n")
 
 
+def test_the_files_of_a_failed_job_are_not_passed_off_as_its_result(foldnote, tmp_path):
+    assert foldnote(*ANARCI, "--name", "cli.cut.fail", "--wait")[0] == 1
+    code, out, err = foldnote("results", "cli.cut.fail", "--to", str(tmp_path))
+    assert (code, out) == (0, f"{tmp_path / 'cli.cut.fail.zip'}\n")
+    assert err == "foldnote: cli.cut.fail is Failed, so its result may be incomplete.\n"
+    foldnote(*ANARCI, "--name", "uncut", "--wait")
+    assert foldnote("results", "uncut", "--to", str(tmp_path))[2] == ""
+
+
 @pytest.mark.parametrize("command", ["jobs", "files"])
 def test_a_list_refuses_a_name_that_it_would_ignore(foldnote, command):
     code, out, err = foldnote(command, "list", "x")
@@ -782,6 +791,18 @@ def test_a_table_is_read_by_what_the_settings_are(tmp_path, text, suffix):
     tool = make_tool({"sequence": {"type": "string"}, "num": {"type": "number"}, "flag": {"type": "boolean"}})
     rows = map_columns(path, tool, {}, None, set()).expand().settings
     assert rows[0] == {"sequence": "EVQL", "num": 3, "flag": True}
+
+
+def test_a_damaged_line_of_a_table_is_named(tmp_path):
+    tool = make_tool({"sequence": {"type": "string"}})
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"sequence": "EVQL\u2028"}\n\n{bad\n')
+    with pytest.raises(errors.ArgumentError, match="line 3 is not one JSON object: .* at column 2"):
+        map_columns(path, tool, {}, None, set())
+    path.write_text('{"sequence": "EVQL\u2028"}\n\n')
+    assert map_columns(path, tool, {}, None, set()).expand().settings == [{"sequence": "EVQL\u2028"}]
+    with pytest.raises(errors.ArgumentError, match="cannot be read: No such file or directory"):
+        map_columns(tmp_path / "absent.csv", tool, {}, None, set())
 
 
 def test_digits_of_a_text_field_stay_text(tmp_path):
