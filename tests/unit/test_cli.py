@@ -660,6 +660,8 @@ def test_what_is_not_understood_has_exit_code_2(arguments):
         (["jobs", "--json", "--limit", "0"], "'0' is not a whole number above 0"),
         (["wait", "a", "--forever", "--json"], "unrecognized arguments: --forever"),
         (["results", "a", "--report", "--crate", "--json"], "not allowed with argument"),
+        (["admin", "fold", "--json"], "invalid choice: 'fold'"),
+        (["admin", "set-budget", "LAB", "-1", "--json"], "'-1' is not a number that is not negative"),
     ],
 )
 def test_what_is_not_understood_is_data_for_programs(arguments, told, capsys):
