@@ -59,6 +59,12 @@ async def test_again_makes_a_new_job(api, settle, settings):
     assert second.job_name == f"{first.job_name}-2"
 
 
+async def test_again_keeps_a_name_that_is_free(api, settle, settings, name):
+    first = await settle(api.jobs.submit("anarci", settings))
+    second = await settle(api.jobs.submit("anarci", settings, job_name=name, again=True))
+    assert second.job_name == name != first.job_name
+
+
 async def test_after_again_the_submission_is_the_new_job(api, settle, settings):
     await settle(api.jobs.submit("anarci", settings))
     second = await settle(api.jobs.submit("anarci", settings, again=True))

@@ -108,6 +108,43 @@ async def test_an_assistant_finds_submits_watches_and_reads_a_job_with_consent(c
         assert [text for text in SAID if secret in text] == []
 
 
+async def test_unknown_arguments_are_refused_instead_of_being_ignored(connect, served):
+    async with connect("--allow", "submit") as client:
+        schemas = {each.name: each.input_schema for each in (await client.list_tools()).tools}
+        assert {each["additionalProperties"] for each in schemas.values()} == {False}
+        refused = await call(
+            client, "submit", tool="anarci", settings=SETTINGS, job_name="unlimited", max_hours=0.1
+        )
+        assert (
+            "submit has no argument 'max_hours'. It takes: tool, settings, job_name, label, max_" in refused
+        )
+        assert "has no argument 'a', 'b'. It takes none." in await call(client, "get_account", a=1, b=2)
+    assert served.http.get("/jobs", params={"jobName": "unlimited"}).status_code == 404
+
+
+@pytest.mark.parametrize("tool", ["rfdiffusion3", "af2dock", "align-pdbs"])
+async def test_the_description_of_a_tool_has_only_the_beginning_of_its_examples_files(connect, tool):
+    async with connect() as client:
+        described = await call(client, "describe_tool", tool=tool)
+    assert described["schema"]["properties"].keys() >= described["example_settings"].keys()
+    assert len(json.dumps(described["example_settings"])) < 3_000
+    assert "characters in all)" in json.dumps(described["example_settings"])
+
+
+async def test_a_large_result_is_listed_in_parts(connect, served):
+    rows = [{"sequence": SEQUENCE[:length], "scheme": "martin"} for length in range(80, 110)]
+    body = {"batchName": "assistants-batch", "type": "anarci", "settings": rows}
+    assert served.http.post("/submit-batch", json=body).status_code == 200
+    async with connect() as client:
+        while not (await call(client, "watch_job", job_name="assistants-batch", seconds=60))["is_final"]:
+            pass
+        first = await call(client, "read_result", job_name="assistants-batch")
+        rest = await call(client, "read_result", job_name="assistants-batch", start=50)
+    listed = [each["name"] for each in [*first["files"], *rest["files"]]]
+    assert first["in_result"]["files"] > len(first["files"]) == 50
+    assert len(set(listed)) == len(listed) == min(100, first["in_result"]["files"])
+
+
 async def test_without_consent_nothing_changes(connect, served):
     async with connect(answer=False) as client:
         refused = await call(client, "submit", tool="anarci", settings=SETTINGS, job_name="declined")
@@ -167,6 +204,17 @@ async def test_a_result_is_that_of_the_job_that_has_the_name_now(connect):
         assert "does not exist" in await call(client, "read_result", job_name="renewed")
 
 
+async def test_the_files_of_a_stopped_job_are_not_passed_off_as_its_result(connect):
+    name = "assistant.sleep-60"
+    async with connect("--allow", "submit", "--allow", "stop") as client:
+        await call(client, "submit", tool="anarci", settings=SETTINGS, job_name=name)
+        while (await call(client, "watch_job", job_name=name, seconds=0))["status"] == "In Queue":
+            pass
+        await call(client, "stop_job", job_name=name)
+        assert (await call(client, "watch_job", job_name=name, seconds=60))["status"] == "Stopped"
+        assert (await call(client, "read_result", job_name=name))["status"] == "Stopped"
+
+
 async def test_what_engines_say_and_draw_is_marked_wherever_an_assistant_reads_it(connect):
     async with connect("--allow", "submit") as client:
         names = ("assistant.atom.score", "assistant.fail")
@@ -180,6 +228,7 @@ async def test_what_engines_say_and_draw_is_marked_wherever_an_assistant_reads_i
 
         result = await call(client, "read_result", job_name=names[0])
         assert (result["untrusted"], result["scores"]["probe"]) == (True, 0.5)
+        assert result["status"] == "Complete"
         drawn = (await client.call_tool("draw_structure", {"job_name": names[0]})).content
         assert [each.type for each in drawn] == ["image", "text"]
         assert base64.b64decode(drawn[0].data).startswith(b"\x89PNG")

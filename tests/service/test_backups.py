@@ -108,7 +108,9 @@ def test_a_backup_restored_elsewhere_has_everything(stopped, make_service, tmp_p
     made = back_up(stopped, tmp_path / "backup")
     assert (made["jobs"], made["files"], made["missing"]) == (1, 1, [])
     other = make_service("--no-rate-limit", is_started=False)
-    assert restore(other, tmp_path / "backup")["kept"] is None
+    restored = restore(other, tmp_path / "backup")
+    assert restored["kept"] is None
+    assert restored["message"].startswith(f"{data(other)} now holds a backup of ")
     other.start()
     if not is_running:
         stopped.start()

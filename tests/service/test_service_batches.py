@@ -211,6 +211,9 @@ def test_a_spent_budget_stops_the_waiting(make_service):
     jobs = [service.job(each) for each in ("b1", "b2", "b3")]
     assert [job["status"] for job in jobs] == ["Complete", "Stopped", "Stopped"]
     assert "budget" in jobs[2]["error"]
+    answer = service.result("b3")
+    assert (answer.status_code, answer.json()["code"]) == (404, "no_result")
+    assert answer.json()["error"] == f"The job 'b3' has no result. {jobs[2]['error']}"
 
 
 @pytest.mark.parametrize("value", [0, -1, 10**400, "1", True])

@@ -239,6 +239,70 @@ def test_a_result_is_copied_whole_or_not_at_all(foldnote, tmp_path, monkeypatch)
     assert list((tmp_path / "here").iterdir()) == []
 
 
+def test_a_result_that_cannot_be_written_names_its_place(foldnote, tmp_path):
+    assert foldnote(*ANARCI, "--name", "placed", "--wait")[0] == 0
+    (tmp_path / "placed.zip").mkdir()
+    (tmp_path / "a.txt").write_text("a file")
+    code, out, err = foldnote("results", "placed", "--to", str(tmp_path))
+    assert (code, out) == (6, "")
+    assert err.startswith(f"foldnote: {tmp_path / 'placed.zip'} cannot be written: Is a directory.")
+    code, _, err = foldnote("results", "placed", "--to", str(tmp_path / "a.txt"))
+    assert (code, err) == (6, f"foldnote: {tmp_path / 'a.txt'} cannot be used: it is not a folder.\n")
+
+
+def test_the_files_of_a_failed_job_are_not_passed_off_as_its_result(foldnote, tmp_path):
+    assert foldnote(*ANARCI, "--name", "cli.cut.fail", "--wait")[0] == 1
+    code, out, err = foldnote("results", "cli.cut.fail", "--to", str(tmp_path))
+    assert (code, out) == (0, f"{tmp_path / 'cli.cut.fail.zip'}\n")
+    assert err == "foldnote: cli.cut.fail is Failed, so its result may be incomplete.\n"
+    foldnote(*ANARCI, "--name", "uncut", "--wait")
+    assert foldnote("results", "uncut", "--to", str(tmp_path))[2] == ""
+
+
+@pytest.mark.parametrize("command", ["jobs", "files"])
+def test_a_list_refuses_a_name_that_it_would_ignore(foldnote, command):
+    code, out, err = foldnote(command, "list", "x")
+    assert (code, out) == (2, "")
+    assert f"`foldnote {command} list` takes no" in err
+
+
+def test_a_watched_list_that_is_interrupted_has_the_shell_s_exit_code(foldnote):
+    foldnote(*ANARCI, "--name", "cli.watched.sleep-60")
+    code = "from foldnote.cli import main; import sys; sys.exit(main(['jobs', '--watch', '--json']))"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with process:
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read().decode()
+    foldnote("stop", "cli.watched.sleep-60")
+    assert (process.returncode, said) == (130, "foldnote: interrupted; jobs at the service continue.\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, "s.json cannot be read: No such file or directory."),
+        (b"", "There are no settings in "),
+        (b"\xff\xfe{\x00", "are not UTF-8 text."),
+        (b'{"a": ', "cannot be read as JSON: Expecting value: line 1 column 7 (char 6)."),
+        (b"3", "s.json: one JSON object is needed."),
+    ],
+    ids=["absent", "empty", "utf-16", "cut", "number"],
+)
+def test_settings_that_cannot_be_read_say_why(foldnote, tmp_path, content, told):
+    path = tmp_path / "s.json"
+    if content is not None:
+        path.write_bytes(content)
+    code, _, err = foldnote("submit", "anarci", "--settings", str(path))
+    assert code == 2
+    assert told in err
+
+
+def test_a_folder_is_not_uploaded(foldnote, tmp_path):
+    code, _, err = foldnote("files", "upload", str(tmp_path))
+    assert (code, err) == (2, f"foldnote: '{tmp_path}' is a folder. Name a file to upload.\n")
+
+
 def test_a_deleted_job_is_gone(foldnote):
     foldnote(*ANARCI, "--name", "gone", "--wait")
     assert foldnote("delete", "gone")[:2] == (0, "gone was deleted.\n")
@@ -588,6 +652,28 @@ def test_what_is_not_understood_has_exit_code_2(arguments):
     assert caught.value.code == 2
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["fold", "--json"], "invalid choice: 'fold'"),
+        (["submit", "--json"], "the following arguments are required: tool"),
+        (["jobs", "--json", "--limit", "0"], "'0' is not a whole number above 0"),
+        (["wait", "a", "--forever", "--json"], "unrecognized arguments: --forever"),
+        (["results", "a", "--report", "--crate", "--json"], "not allowed with argument"),
+        (["admin", "fold", "--json"], "invalid choice: 'fold'"),
+        (["admin", "set-budget", "LAB", "-1", "--json"], "'-1' is not a number that is not negative"),
+    ],
+)
+def test_what_is_not_understood_is_data_for_programs(arguments, told, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    said = capsys.readouterr()
+    fault = json.loads(said.out)["error"]
+    assert (caught.value.code, fault["kind"], fault["exit"]) == (2, "bad_input", 2)
+    assert told in fault["message"]
+    assert told in said.err
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_every_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as caught:
@@ -625,11 +711,39 @@ def test_a_closed_output_pipe_causes_no_traceback():
     assert "Traceback" not in complaint
 
 
+@pytest.mark.parametrize("arguments", [["profile"], ["profile", "--json"], ["completion", "bash"]])
+def test_output_to_a_full_disk_causes_no_traceback(arguments):
+    code = f"from foldnote.cli import main; import sys; sys.exit(main({arguments}))"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 6
+    assert all(line.endswith(": No space left on device.") for line in done.stderr.splitlines())
+
+
+def test_what_a_plain_terminal_cannot_show_is_escaped(foldnote):
+    """The service that the fixture starts is that of the other process."""
+    foldnote("account")
+    code = "from foldnote.cli import main; import sys; sys.exit(main(['schema', 'vina']))"
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, env=os.environ | plain
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"4 to 200 \xc5 each" in done.stdout
+
+
 def test_every_exception_of_the_tree_has_an_exit_code():
     for kind in vars(errors).values():
         if isinstance(kind, type) and issubclass(kind, errors.FoldnoteError):
             row = find_code(kind([]) if issubclass(kind, errors.SettingsError) else kind("x"))
             assert row.code not in (0, 130, 141)
+
+
+def test_a_job_without_a_result_is_not_one_that_does_not_exist():
+    for code, exit_code in (("no_result", 1), ("job_not_found", 4), ("file_not_found", 4)):
+        assert find_code(errors.NotFoundError("x", status=404, code=code)).code == exit_code
 
 
 def test_the_table_of_exit_codes_is_in_the_documentation():
@@ -679,6 +793,18 @@ def test_a_table_is_read_by_what_the_settings_are(tmp_path, text, suffix):
     tool = make_tool({"sequence": {"type": "string"}, "num": {"type": "number"}, "flag": {"type": "boolean"}})
     rows = map_columns(path, tool, {}, None, set()).expand().settings
     assert rows[0] == {"sequence": "EVQL", "num": 3, "flag": True}
+
+
+def test_a_damaged_line_of_a_table_is_named(tmp_path):
+    tool = make_tool({"sequence": {"type": "string"}})
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"sequence": "EVQL\u2028"}\n\n{bad\n')
+    with pytest.raises(errors.ArgumentError, match="line 3 is not one JSON object: .* at column 2"):
+        map_columns(path, tool, {}, None, set())
+    path.write_text('{"sequence": "EVQL\u2028"}\n\n')
+    assert map_columns(path, tool, {}, None, set()).expand().settings == [{"sequence": "EVQL\u2028"}]
+    with pytest.raises(errors.ArgumentError, match="cannot be read: No such file or directory"):
+        map_columns(tmp_path / "absent.csv", tool, {}, None, set())
 
 
 def test_digits_of_a_text_field_stay_text(tmp_path):

@@ -91,3 +91,15 @@ def test_an_unknown_tool_names_the_command_that_lists_tools(capsys, monkeypatch)
     monkeypatch.setenv("FOLDNOTE_SERVICE_IDLE_STOP_S", "5")
     assert main(["submit", "nothing-of-the-kind", "--set", "a=1"]) == 4
     assert capsys.readouterr().err.endswith("here. `foldnote tools` lists them.\n")
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("The name 'a' belongs to another job. Choose another job_name.", "Choose another --name."),
+        ("retries: Give a whole number from 0 to 10.", "--retries: Give"),
+        ("max_runtime_s: Give a number above 0.", "--max-runtime: Give"),
+    ],
+)
+def test_messages_about_arguments_name_the_options(said, told):
+    assert told in name_commands(said)

@@ -15,16 +15,33 @@ import textwrap
 import warnings
 from collections.abc import Sequence
 from io import TextIOWrapper
-from typing import Any
+from typing import Any, NoReturn
 
 from foldnote import settings
 from foldnote.cli.commands import COMMANDS
 from foldnote.cli.exit_codes import CODES, Exit, find_code
-from foldnote.cli.printing import name_commands, print_failure, print_message
+from foldnote.cli.printing import name_commands, print_failure, print_json, print_message
 from foldnote.errors import FoldnoteError, NoEstimateWarning, NotSentWarning, TableWarning
 
 
-class _CommandParser(argparse.ArgumentParser):
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are also JSON, as every failure with ``--json``.
+
+    Attributes:
+        as_json: whether the command line has ``--json``.
+    """
+
+    as_json = False
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and exit."""
+        if self.as_json:
+            row = next(row for row in CODES if row.code is Exit.BAD_INPUT)
+            print_json({"error": {"kind": row.kind, "exit": int(row.code), "message": message}})
+        super().error(message)
+
+
+class _CommandParser(_Parser):
     """A command's parser, which accepts options between its arguments: ``batch TOOL --yes TABLE``.
 
     argparse supports this since Python 3.12.7; before, arguments after an option were unknown.
@@ -47,19 +64,24 @@ class _CommandParser(argparse.ArgumentParser):
             self._is_inner_call = False
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of all commands."""
+def build_parser(*, as_json: bool = False) -> argparse.ArgumentParser:
+    """Build the parser of all commands.
+
+    Args:
+        as_json: whether errors of the command line are also printed as JSON.
+    """
     width = shutil.get_terminal_size().columns - 2  # as argparse wraps the rest
     codes = "\n".join(
         textwrap.fill(row.meaning, width, initial_indent=f"  {row.code:3}  ", subsequent_indent=" " * 7)
         for row in sorted(CODES, key=lambda row: row.code)
     )
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="foldnote",
         description="Protein-analysis jobs, in JupyterLab and on the command line.",
         epilog=f"exit codes:\n{codes}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.as_json = as_json
     parser.add_argument("--version", action="store_true", help="print the version")
     rows = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_CommandParser)
     for command in COMMANDS:
@@ -67,7 +89,7 @@ def build_parser() -> argparse.ArgumentParser:
             command.name, aliases=command.aliases, help=command.help, description=command.help
         )
         command.add_arguments(row)
-        row.is_for_another = command.reads_arguments
+        row.is_for_another, row.as_json = command.reads_arguments, as_json
         row.set_defaults(run=command.run, parser=row)
     return parser
 
@@ -78,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for command in COMMANDS:
         if command.reads_arguments and [command.name] == raw_arguments[:1]:
             return _run(argparse.Namespace(run=command.run, arguments=raw_arguments[1:]))
-    parser = build_parser()
+    parser = build_parser(as_json="--json" in raw_arguments)
     if settings.is_completing():
         import argcomplete
 
@@ -106,6 +128,10 @@ def _run(options: argparse.Namespace) -> int:
         for stream in (sys.stdout, sys.stderr):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return Exit.PIPE_CLOSED
+    except OSError as exc:  # standard output is a file that cannot be written, such as on a full disk
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print_message(f"foldnote: Standard output cannot be written: {exc.strerror or exc}.")
+        return Exit.BROKEN
     return code
 
 
@@ -128,7 +154,7 @@ def _prepare_streams() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="backslashreplace")
 
 

@@ -138,12 +138,19 @@ def read_json_file(path: Path) -> Any:
     Raises:
         ArgumentError: it cannot be read, or is not an object or array.
     """
+    place = "standard input" if str(path) == "-" else str(path)
     try:
-        content = json.loads(_read_text(path))
-    except (OSError, ValueError) as exc:
-        raise ArgumentError(f"The settings in {path} cannot be read as JSON: {exc}") from exc
+        text = _read_text(path)
+        content = json.loads(text) if text.strip() else None
+    except OSError as exc:
+        raise ArgumentError(f"{place} cannot be read: {exc.strerror or exc}.") from exc
+    except UnicodeDecodeError as exc:
+        raise ArgumentError(f"The settings in {place} are not UTF-8 text.") from exc
+    except ValueError as exc:
+        raise ArgumentError(f"The settings in {place} cannot be read as JSON: {exc}.") from exc
     if not isinstance(content, dict | list):
-        raise ArgumentError(f"The settings in {path} should be one JSON object.")
+        found = "There are no settings in" if content is None else "The settings in"
+        raise ArgumentError(f"{found} {place}: one JSON object is needed.")
     return content
 
 

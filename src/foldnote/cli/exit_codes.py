@@ -73,4 +73,6 @@ def find_code(exc: BaseException) -> ExitMeaning:
     """Find the row for an exception."""
     if isinstance(exc, errors.BadRequestError) and (exc.code or "").endswith("_not_found"):
         return next(row for row in CODES if row.code is Exit.NOT_FOUND)
+    if isinstance(exc, errors.NotFoundError) and exc.code == "no_result":
+        return next(row for row in CODES if row.code is Exit.JOB_FAILED)
     return next(row for row in CODES if isinstance(exc, row.causes))

@@ -29,9 +29,11 @@ def run_files(options: argparse.Namespace) -> int:
     """List, upload or delete files.
 
     Raises:
-        ArgumentError: no file is named.
+        ArgumentError: no file is named, or one is named for `list`.
     """
     if options.action == "list":
+        if options.paths:
+            raise ArgumentError("`foldnote files list` takes no PATH; --folder FOLDER lists a folder.")
         return _list(options)
     if not options.paths:
         raise ArgumentError(f"Name the files: foldnote files {options.action} PATH.")

@@ -27,6 +27,7 @@ from foldnote.cli.printing import (
     show,
     state_of,
 )
+from foldnote.errors import ArgumentError
 from foldnote.number_arguments import read_positive, read_seconds
 from foldnote.text import format_duration, format_local_time, visible
 
@@ -58,9 +59,15 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def run_jobs(options: argparse.Namespace) -> int:
-    """List jobs; with ``--watch``, keep updating until all have ended."""
+    """List jobs; with ``--watch``, keep updating until all have ended.
+
+    Raises:
+        ArgumentError: a job is named for `list`.
+    """
     if options.action != "list":
         return run_upkeep(options)
+    if options.name is not None:
+        raise ArgumentError("`foldnote jobs list` takes no name; --batch BATCH lists the jobs of a batch.")
     client = connect(options)
     if options.watch:
         return _show_live(client, options)
@@ -84,16 +91,13 @@ def _show_live(client: Client, options: argparse.Namespace) -> int:
         changed = [job for job in jobs if shown_jobs.get(job.job_name) != job]
         shown_jobs |= {job.job_name: job for job in jobs}
         if is_live:
-            drawn_lines = _redraw(_tabulate(jobs).splitlines(), drawn_lines)
+            drawn_lines = _redraw(_tabulate(jobs, find_columns()).splitlines(), drawn_lines)
         for job in reversed(changed if not is_live else []):
             print_json(job.to_wire()) if options.json else show(_line(job))
         sys.stdout.flush()
         if all(job.is_final for job in jobs):
             return Exit.DONE
-        try:
-            time.sleep(max(0.2, options.interval))
-        except KeyboardInterrupt:  # leaves the live table
-            return Exit.DONE
+        time.sleep(max(0.2, options.interval))
 
 
 def _redraw(lines: Sequence[str], drawn_lines: int) -> int:
@@ -183,7 +187,6 @@ def run_watch(options: argparse.Namespace) -> int:
         ArgumentError: neither is given, there is no such program, or the address is invalid.
     """
     from foldnote.client.watching.end_command import read_command, run_at_end
-    from foldnote.errors import ArgumentError
 
     command = read_command(options.then) if options.then else ()
     send = prepare_mail(options.mail) if options.mail else None

@@ -45,9 +45,11 @@ _OPTIONS = {
     "project_tag": "--project",
     "max_runtime_s": "--max-runtime",
     "weighted_hours_budget": "--budget",
+    "retries": "--retries",
+    "on_failure": "--on-failure",
 }
-"""Arguments that messages name before a colon, and the corresponding options."""
-_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)}): ")
+"""Arguments that messages name before a colon or as what to choose, and the corresponding options."""
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})(?=: )|(?<=Choose another )({'|'.join(_OPTIONS)})\b")
 _MIN_LAST_COLUMN = 24
 _INDENT = 4
 _RETRIES = re.compile(r"\bretries=(\d+)")
@@ -161,7 +163,7 @@ def describe_failure(exc: BaseException) -> str:
 
 def name_commands(sentence: str) -> str:
     """Replace the functions and arguments that a sentence advises by commands and options."""
-    sentence = _ARGUMENT.sub(lambda match: f"{_OPTIONS[match[1]]}: ", sentence)
+    sentence = _ARGUMENT.sub(lambda match: _OPTIONS[match[0]], sentence)
     for call, command in IN_COMMANDS.items():
         sentence = sentence.replace(call, command)
     return _RETRIES.sub(r"--retries \1", sentence)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import shutil
 import sys
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from foldnote.cli.connection import add_name, connect
 from foldnote.cli.exit_codes import Exit
-from foldnote.cli.printing import print_json, report
+from foldnote.cli.printing import print_json, print_message, report
 from foldnote.errors import ArchiveError, ArgumentError
 from foldnote.text import visible
 
@@ -30,25 +31,24 @@ def add_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unpack", action="store_true", help="unpack the archive")
     parser.add_argument("--pattern", action="append", default=[], dest="patterns", metavar="GLOB",
                         help="unpack only matching files, such as '*.pdb'")  # fmt: skip
-    parser.add_argument(
-        "--provenance", action="store_true", help="print the provenance of the result as JSON"
-    )
-    parser.add_argument("--crate", action="store_true", help="write the result as an RO-Crate")
-    parser.add_argument(
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--provenance", action="store_true", help="print the provenance of the result as JSON")
+    kinds.add_argument("--crate", action="store_true", help="write the result as an RO-Crate")
+    kinds.add_argument(
         "--export",
         action="store_true",
         help="write one file that a colleague can open with fn.open_export",
     )
-    parser.add_argument(
+    kinds.add_argument(
         "--report", action="store_true", help="write an HTML page with the result, methods and references"
     )
-    parser.add_argument(
+    kinds.add_argument(
         "--pdf", action="store_true", help="write the same as PDF (needs foldnote[pdf] and the library Pango)"
     )
-    parser.add_argument(
+    kinds.add_argument(
         "--references", choices=("bib", "ris"), help="write the publications to cite as BibTeX or RIS"
     )
-    parser.add_argument("--table", action="store_true", help="print a batch's rows with their results as CSV")
+    kinds.add_argument("--table", action="store_true", help="print a batch's rows with their results as CSV")
     add_name(parser)
 
 
@@ -61,7 +61,7 @@ def run_results(options: argparse.Namespace) -> int:
     if options.provenance:
         print_json(_open(job, options).provenance())
         return Exit.DONE
-    options.to.mkdir(parents=True, exist_ok=True)
+    _make_folder(options.to)
     if options.crate:
         paths = [_open(job, options).save_crate(options.to / f"{options.name}-crate")]
     elif options.export:
@@ -75,9 +75,29 @@ def run_results(options: argparse.Namespace) -> int:
     else:
         source = job.download(options.file, pdbs_only=options.pdbs_only, progress=True)
         paths = [_copy(source, options.to / source.name)]
+    _note_incomplete(job)
     names = list(map(str, paths))
     target = names[0] if len(names) == 1 else str(options.to)
     return report(options, {"path": target, "paths": names}, "\n".join(names))
+
+
+def _note_incomplete(job: JobHandle) -> None:
+    """Say that a job did not complete: its files are those that it had written before."""
+    from foldnote.models import JobStatus
+
+    if job.record.is_final and job.record.status is not JobStatus.COMPLETE:
+        print_message(f"foldnote: {job.job_name} is {job.record.word}, so its result may be incomplete.")
+
+
+def _make_folder(folder: Path) -> None:
+    """Create the target folder.
+
+    Raises:
+        OSError: it cannot be created, or is a file.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "it is not a folder", str(folder))
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def _write_references(job: JobHandle, options: argparse.Namespace) -> Path:
@@ -89,12 +109,15 @@ def _write_references(job: JobHandle, options: argparse.Namespace) -> Path:
 
 def _copy(source: Path, target: Path) -> Path:
     """Copy a file atomically."""
+    from foldnote.io import saving
+
     draft = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        shutil.copyfile(source, draft)
-        return draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with saving(target, source.stat().st_size):
+        try:
+            shutil.copyfile(source, draft)
+            return draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def _open(job: JobHandle, options: argparse.Namespace) -> Result:

@@ -78,7 +78,7 @@ def _read(path: Path) -> tuple[bytes, str]:
     try:
         data = sys.stdin.buffer.read() if is_stdin else path.expanduser().read_bytes()
     except OSError as exc:
-        raise ArgumentError(f"The table {path} cannot be read: {exc}") from exc
+        raise ArgumentError(f"The table {path} cannot be read: {exc.strerror or exc}.") from exc
     if not data.strip():
         raise ArgumentError(f"The table {path} has no rows.")
     return data, "The table" if is_stdin else path.name
@@ -87,13 +87,28 @@ def _read(path: Path) -> tuple[bytes, str]:
 def _read_rows(data: bytes, path: Path) -> list[dict[str, Any]]:
     try:
         text = data.decode("utf-8-sig")
-        rows = json.loads(text) if text.lstrip().startswith("[") else [
-            json.loads(line) for line in text.splitlines() if line.strip()
-        ]  # fmt: skip
+        rows = json.loads(text) if text.lstrip().startswith("[") else _read_lines(text)
         if not all(isinstance(row, dict) for row in rows):
             raise ValueError("each row should be a JSON object")
     except ValueError as exc:
         raise ArgumentError(f"The table {path} cannot be read: {exc}") from exc
     if not rows:
         raise ArgumentError(f"The table {path} has no rows.")
+    return rows
+
+
+def _read_lines(text: str) -> list[Any]:
+    """Read one JSON document per line.
+
+    Raises:
+        ValueError: a line is not JSON; the message has its number.
+    """
+    rows = []
+    for number, line in enumerate(text.split("\n"), start=1):  # a JSON text may hold other line separators
+        try:
+            rows += [json.loads(line)] if line.strip() else []
+        except json.JSONDecodeError as exc:
+            raise ValueError(
+                f"line {number} is not one JSON object: {exc.msg} at column {exc.colno}."
+            ) from exc
     return rows

@@ -7,8 +7,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from mcp.server.mcpserver import MCPServer
-from mcp_types import ToolAnnotations
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import Tool as ListedTool
 
 from foldnote.client import AsyncClient
 from foldnote.late import find_version
@@ -25,6 +27,32 @@ _INSTRUCTIONS = (
 )
 
 
+class _StrictServer(MCPServer[Session]):  # type: ignore[misc]
+    """A server that refuses unknown arguments, such as a misspelt limit, which the SDK would ignore."""
+
+    async def list_tools(self) -> list[ListedTool]:
+        """List the tools with schemas that permit no other arguments."""
+        return [
+            tool.model_copy(update={"input_schema": tool.input_schema | {"additionalProperties": False}})
+            for tool in await super().list_tools()
+        ]
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Session, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool.
+
+        Raises:
+            ToolError: the tool is unknown or failed, or an argument is unknown or invalid.
+        """
+        for tool in await super().list_tools():
+            known = tool.input_schema.get("properties", {})
+            if tool.name == name and (unknown := [each for each in arguments if each not in known]):
+                takes = f"It takes: {', '.join(known)}." if known else "It takes none."
+                raise ToolError(f"{name} has no argument {', '.join(map(repr, unknown))}. {takes}")
+        return await super().call_tool(name, arguments, context)
+
+
 def build_server(profile: str | None, permissions: Permissions, folder: Path | None = None) -> Any:
     """Build the server of one service; the client connects when the first tool is called.
 
@@ -39,7 +67,7 @@ def build_server(profile: str | None, permissions: Permissions, folder: Path | N
         async with AsyncClient(profile) as client:
             yield Session(client, permissions, folder)
 
-    server = MCPServer(
+    server = _StrictServer(
         "foldnote",
         instructions=_INSTRUCTIONS,
         version=find_version(),

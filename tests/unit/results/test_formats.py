@@ -313,6 +313,21 @@ def test_a_model_that_no_line_ends_ends_where_the_next_begins(tmp_path, last):
     assert Structure.open(path).text == ended
 
 
+@pytest.mark.parametrize("field", [0, 1, 2])
+def test_a_coordinate_too_wide_for_its_columns_is_not_read_as_0(tmp_path, field):
+    places = ["   1.000", "   2.000", "   3.000"]
+    places[field] = "********"
+    rows = [
+        f"ATOM  {n:5d}  C1* {name}   A{n:4d}    {''.join(xyz)}  1.00 20.00           C\n"
+        for n, name, xyz in ((1, "A", ["   4.000"] * 3), (2, "G", places))
+    ]
+    (tmp_path / "md.pdb").write_text("REMARK * *\n" + rows[0])
+    assert len(Structure.open(tmp_path / "md.pdb").to_frame()) == 1
+    (tmp_path / "md.pdb").write_text("REMARK * *\n" + "".join(rows))
+    with pytest.raises(UnreadableFileError, match="line 3 has a coordinate that is not a number"):
+        Structure.open(tmp_path / "md.pdb").to_frame()
+
+
 def test_entry_codes_and_line_numbers_of_old_files_are_not_elements_or_charges(tmp_path):
     """Until 1996 the PDB wrote them to columns 73 to 80 (1GDR)."""
     path = tmp_path / "pdb1gdr.ent"

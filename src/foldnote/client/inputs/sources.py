@@ -60,6 +60,8 @@ def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, 
                 " inline(text), or upload it with a name: upload(text.encode(), name='target.pdb')."
             )
         path = Path(source).expanduser() if names_path(str(source)) else None
+        if path is not None and path.is_dir():
+            raise ArgumentError(f"{str(source)!r:.200} is a folder. Name a file to upload.")
         if path is None or not path.is_file():
             raise ArgumentError(f"There is no file {str(source)!r:.200} to upload.")
     elif isinstance(source, io.IOBase) or hasattr(source, "read"):

@@ -91,7 +91,8 @@ def submit(
     sent = choose_sent(tool, beside, ledger.service)
     attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag, sent))
     if again:
-        attempt = attempt.with_name((yield from find_free_name(connection, attempt.name)))
+        if (yield from find_job(connection, attempt.name)) is not None:
+            attempt = attempt.with_name((yield from find_free_name(connection, attempt.name)))
     else:
         known = yield from _known_job(connection, ledger, attempt.identity)
         if known is not None:

@@ -24,6 +24,7 @@ _LONG_NAMES = re.compile(r"^(?:ATOM  |HETATM).{11}(\S{4})", re.M)
 _NUMBERED = re.compile(r"^(?:ATOM  |HETATM).{66}([0-9][A-Z0-9]{3}) *\d+$")
 _NUMBERED_COLUMN = 72
 _MODEL_LINES = re.compile(r"^(?:MODEL\b|ENDMDL)", re.M)
+_OVERFLOWED = re.compile(r"^(?:ATOM  |HETATM).{24}[^\n]{0,23}\*", re.M)
 _MARKS = ascii_letters + digits
 _RECORDS = ("ATOM", "HETATM", "ANISOU")
 _NO_NUMBER = -(10**6)
@@ -33,8 +34,12 @@ def read_pdb(text: str) -> gemmi.Structure:
     """Read a PDB file; chains with the same name are merged, and residues with repeated numbers are kept.
 
     Raises:
-        ValueError, RuntimeError: gemmi cannot read it.
+        ValueError, RuntimeError: gemmi cannot read it, or a coordinate was too wide for its columns
+            (``********``), which gemmi reads as 0.
     """
+    if "*" in text and (overflowed := _OVERFLOWED.search(text)):
+        number = text.count("\n", 0, overflowed.start()) + 1
+        raise ValueError(f"line {number} has a coordinate that is not a number")
     text = end_models(cut_line_numbers(text))
     names = _code_names(text)
     coded = _replace_names(text, names) if names else text

@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from foldnote import settings
 from foldnote.errors import FoldnoteError
@@ -131,22 +131,42 @@ _GENERAL: dict[str, dict[str, Any]] = {
 """Options of all commands, accepted before and after a command."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the commands and options of `foldnote admin`."""
+class _AdminParser(argparse.ArgumentParser):
+    """A parser whose errors are also JSON, as every failure with ``--json``.
+
+    Attributes:
+        as_json: whether the command line has ``--json``.
+    """
+
+    as_json = False
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and exit."""
+        if self.as_json:
+            sys.stdout.write(f"{json.dumps(_describe_failure('bad_input', BAD_INPUT, message))}\n")
+        super().error(message)
+
+
+def _describe_failure(kind: str, code: int, message: str) -> dict[str, Any]:
+    return {"error": {"kind": kind, "exit": code, "message": message}}
+
+
+def _add_arguments(parser: _AdminParser) -> None:
     for option, more in _GENERAL.items():
         parser.add_argument(option, **more)
     commands = parser.add_subparsers(dest="admin_command", required=True, metavar="COMMAND")
     for name, sentence, function, arguments in COMMANDS:
         command = _add_command(commands, name, sentence, arguments)
+        command.as_json = parser.as_json
         command.set_defaults(administer=lambda folder, given, do=function: use_store(folder, given, do))
     for name, sentence, act, arguments in FOLDER_COMMANDS:
-        _add_command(commands, name, sentence, arguments).set_defaults(administer=act)
+        command = _add_command(commands, name, sentence, arguments)
+        command.as_json = parser.as_json
+        command.set_defaults(administer=act)
 
 
-def _add_command(
-    commands: Any, name: str, sentence: str, arguments: Sequence[str]
-) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = commands.add_parser(name, help=sentence, description=sentence)
+def _add_command(commands: Any, name: str, sentence: str, arguments: Sequence[str]) -> _AdminParser:
+    command: _AdminParser = commands.add_parser(name, help=sentence, description=sentence)
     for argument in arguments:
         command.add_argument(argument, **_ARGUMENTS[argument])
     for option, more in _GENERAL.items():  # an option that is not given here keeps its earlier value
@@ -161,7 +181,7 @@ def run_admin(options: argparse.Namespace) -> int:
         report, code = options.administer(folder, options), 0
     except (FoldnoteError, StorageFaultError) as exc:
         code, kind = (BAD_INPUT, "bad_input") if isinstance(exc, FoldnoteError) else (BROKEN, "broken")
-        report = {"error": {"kind": kind, "exit": code, "message": str(exc)}}
+        report = _describe_failure(kind, code, str(exc))
         sys.stderr.write(f"{visible(str(exc))}\n")
     text = json.dumps(report) if options.json else visible(str(report.get("message", "")))
     sys.stdout.write(f"{text}\n" if text else "")
@@ -171,6 +191,8 @@ def run_admin(options: argparse.Namespace) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `foldnote admin`; return the exit status."""
     os.umask(0o077)  # all files are private to this user
-    parser = argparse.ArgumentParser(prog="foldnote admin", description="Administer a job service.")
-    add_arguments(parser)
-    return run_admin(parser.parse_args(arguments))
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = _AdminParser(prog="foldnote admin", description="Administer a job service.")
+    parser.as_json = "--json" in given
+    _add_arguments(parser)
+    return run_admin(parser.parse_args(given))

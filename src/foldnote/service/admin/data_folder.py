@@ -53,7 +53,7 @@ def restore(folder: Path, options: argparse.Namespace) -> Report:
     address, bucket = read_store_address(options), read_bucket_address(options)
     require_new(folder, address)
     restored = restore_backup(options.backup, folder, is_replacing=options.replace, bucket=bucket)
-    message = f"{folder} is {_describe(restored.backup)} now. Start the service."
+    message = f"{folder} now holds {_describe(restored.backup)}. Start the service."
     if address is not None:
         move_to_server(folder, address)
         message += f" Its database is {address.shown}."

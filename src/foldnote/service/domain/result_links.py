@@ -130,6 +130,8 @@ def damaged_result(row: JobRow, error: archives.DamagedArchiveError) -> RefusalE
 
 def without_result(row: JobRow) -> RefusalError:
     """Build the 404 for a job that ended without any output."""
-    reason = f" {row['error']}" if row["error"] else ""
-    sentence = f"The job {row['name']!r} ended with status {row['state']} and has no result.{reason}"
+    if row["error"]:
+        sentence = f"The job {row['name']!r} has no result. {row['error']}"
+    else:
+        sentence = f"The job {row['name']!r} ended with status {row['state']} and has no result."
     return RefusalError(404, "no_result", sentence, field="jobName", more={"status": row["state"]})

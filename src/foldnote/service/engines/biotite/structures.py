@@ -12,6 +12,7 @@ import gemmi
 import numpy as np
 import residue_names
 from engine_protocol import fail
+from pdb_coordinates import check_coordinates
 from tm_search import FEWEST, Motion, Points
 
 BACKBONE = ("N", "CA", "C", "CB")
@@ -62,6 +63,8 @@ def read_structure(path: Path, name: str, chain: str) -> InputStructure:
         content = gemmi.read_pdb_string(text) if is_pdb else read_cif(text)
     except (RuntimeError, ValueError, IndexError) as exc:
         fail(f"{name} cannot be read as PDB or mmCIF: {' '.join(str(exc).split())[:200]}")
+    if is_pdb:
+        check_coordinates(text, name)
     if not len(content) or not content[0].count_atom_sites():
         fail(f"{name} holds no atoms. Give structures as PDB or mmCIF.")
     found = InputStructure(name, content, is_pdb)

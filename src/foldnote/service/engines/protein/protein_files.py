@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_protocol import fail
+from pdb_coordinates import check_coordinates
 from residue_names import STANDARD_NAMES
 
 LETTERS = {
@@ -146,6 +147,8 @@ def read_file(path: Path) -> Any:
     except (RuntimeError, ValueError, OSError) as exc:
         reason = " ".join(str(exc).split())[:200].rstrip(".:")
         fail(f"The file cannot be read: {reason}. Give a PDB or mmCIF file.")
+    if form == gemmi.CoorFormat.Pdb:
+        check_coordinates(text, "The file")
     if len(structure) == 0 or not any(True for _ in structure[0].all()):
         fail("The file has no atoms. Give a PDB or mmCIF file of a protein.")
     return structure

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_protocol import fail
+from pdb_coordinates import check_coordinates
 
 
 def read_structure_file(path: Path, notes: list[str]) -> Any:
@@ -26,6 +27,7 @@ def read_structure_file(path: Path, notes: list[str]) -> Any:
             structure = gemmi.make_structure_from_block(gemmi.cif.read_string(text).sole_block())
         else:
             structure = gemmi.read_pdb_string(text)
+            check_coordinates(text, "The structure's file")
     except (RuntimeError, ValueError, IndexError) as exc:
         fail(f"The structure cannot be read: {' '.join(str(exc).split())[:200].rstrip('.')}.")
     if not len(structure) or not structure[0].count_atom_sites():

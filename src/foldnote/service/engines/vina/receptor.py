@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_protocol import fail
+from pdb_coordinates import check_coordinates
 from side_chains import free_side_chains, name_of
 
 IONS = frozenset({"CA", "CU", "FE", "MG", "MN", "ZN"})
@@ -55,9 +56,12 @@ def read_receptor(path: Path, protonation: str = "names") -> tuple[Any, list[str
     try:
         structure = gemmi.read_structure_string(text, format=kind)
     except (RuntimeError, ValueError, OSError) as exc:
-        fail(f"The receptor cannot be read: {exc}. Give a PDB or mmCIF file.")
-    if len(structure) == 0:
-        fail("The receptor has no atoms. Give a PDB or mmCIF file of a protein.")
+        reason = " ".join(str(exc).split())[:200].rstrip(".:")
+        fail(f"The receptor cannot be read: {reason}. Give a PDB or mmCIF file.")
+    if kind == gemmi.CoorFormat.Pdb:
+        check_coordinates(text, "The receptor")
+    if len(structure) == 0 or not any(True for _ in structure[0].all()):
+        fail("The receptor's file has no atoms. Give a PDB or mmCIF file of a protein or nucleic acid.")
     notes = []
     if len(structure) > 1:
         notes.append(f"The receptor's file has {len(structure)} models; the first was used.")
