@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -158,9 +159,8 @@ class LabServer:
             return fault.code, fault.read()
 
     def _write_labextension(self) -> None:
-        target = self.folder / "share" / "labextensions"
-        target.mkdir(parents=True)
-        (target / "foldnote").symlink_to(ROOT / "src" / "foldnote" / "labextension")
+        target = self.folder / "share" / "labextensions" / "foldnote"
+        shutil.copytree(ROOT / "src" / "foldnote" / "labextension", target)  # JupyterLab 4.4 serves no links
         for name, options in QUIET.items():
             self.write_settings(name, options)
         page = self.folder / "config" / "labconfig" / "page_config.json"

@@ -84,7 +84,12 @@ CHECKS = {"client.md": check_client, "howto.md": check_howto, "results.md": chec
 @pytest.mark.parametrize("page", OWN_PAGES)
 def test_the_examples_of_a_page_of_the_docs_work_in_their_order(page, folder, tmp_path_factory, monkeypatch):
     import foldnote as fn
+    from foldnote.service.engines import load_engines
 
+    if (
+        page == "howto.md" and not load_engines()["vina"].state().installed
+    ):  # it has no packages for Python 3.13
+        pytest.skip("needs: foldnote engines install vina")
     monkeypatch.setenv(
         "FOLDNOTE_ENGINE_PATH", str(write_quick_engine(tmp_path_factory.mktemp("engines"), page))
     )

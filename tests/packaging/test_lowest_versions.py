@@ -25,10 +25,30 @@ DEPENDENCIES = [
     for each in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
 ]
 FRONT_END = json.loads((ROOT / "package.json").read_text())["dependencies"]
-TESTED = ("tests/contract", "tests/service/test_auth_matrix.py", "tests/service/test_connections.py")
+TESTED = (
+    *("tests/contract", "tests/service/test_auth_matrix.py", "tests/service/test_connections.py"),
+    "tests/browser/test_sidebar.py",
+)
 NEEDED_BY_TESTS = (
-    *("cryptography", "distributed", "hypothesis", "jsonschema", "moto[server]", "obstore", "pexpect"),
-    *("psycopg[binary]", "pyarrow", "pytest", "pytest-asyncio", "pytest-timeout", "pytest-xdist", "openpyxl"),
+    *(
+        "cryptography",
+        "distributed",
+        "hypothesis",
+        "jsonschema",
+        "moto[server]",
+        "obstore",
+        "openpyxl",
+        "pexpect",
+    ),
+    *(
+        "playwright",
+        "psycopg[binary]",
+        "pyarrow",
+        "pytest",
+        "pytest-asyncio",
+        "pytest-timeout",
+        "pytest-xdist",
+    ),
 )
 
 
@@ -82,16 +102,11 @@ def test_jobs_run_and_pages_load_with_the_oldest_releases(tmp_path):
     ]
     bounds = tmp_path / "bounds.txt"
     bounds.write_text("\n".join(oldest))
-    environment = {
-        **os.environ,
-        "HATCH_JUPYTER_BUILDER_SKIP_NPM": "1",
-        "PATH": f"{python.parent}:{os.environ['PATH']}",
+    inherited = {
+        name: each for name, each in os.environ.items() if not name.startswith(("JUPYTER", "PYTEST"))
     }
-    environment = {
-        key: each
-        for key, each in environment.items()
-        if not key.startswith(("JUPYTER", "PYTEST", "FOLDNOTE"))
-    }
+    path = f"{python.parent}:{os.environ['PATH']}"
+    environment = {**inherited, "PATH": path, "HATCH_JUPYTER_BUILDER_SKIP_NPM": "1"}
 
     def run(*command):
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)

@@ -89,6 +89,16 @@ def test_biotite_gets_the_same_atoms():
     assert np.allclose(stack.coord[1], structure.to_frame().query("model == 2")[["x", "y", "z"]], atol=1e-3)
 
 
+def test_biotite_gets_the_file_s_names_and_numbers_of_chains_and_residues():
+    pytest.importorskip("biotite", reason="biotite is an optional package")
+    structure = Structure.open(DATA / "complexes" / "5zng.pdb.gz")
+    atoms, frame = structure.to_biotite(), structure.to_frame()
+
+    assert set(zip(atoms.chain_id, map(str, atoms.res_id), strict=True)) == set(
+        zip(frame["chain"], frame["number"], strict=True)
+    )
+
+
 def test_models_that_differ_are_given_to_biotite_one_by_one():
     pytest.importorskip("biotite", reason="biotite is an optional package")
     parsed = Structure.open(DATA / "trp_cage_two_models.bcif").to_gemmi()

@@ -88,7 +88,7 @@ def explain(exc: BaseException, effect: Call | Download) -> BaseException:
     if isinstance(exc, httpx.TimeoutException):
         text = f"{address} did not answer within {effect.timeout_s:g} s. Try again, or check the service."
         return RequestTimeoutError(text, was_sent=was_sent)
-    if isinstance(exc, UnicodeEncodeError):
+    if isinstance(exc, UnicodeEncodeError) and exc.encoding != "idna":  # the host, from Python 3.13
         return FoldnoteError(
             f"{exc.object!r} contains a character that is not valid in a URL. Type it again."
         )

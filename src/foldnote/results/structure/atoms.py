@@ -78,7 +78,7 @@ def make_biotite(structure: gemmi.Structure, name: str, model: int | None) -> An
         number = 1 if len(structure) == 1 and model is None else model
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # about duplicate columns
-            return pdbx.get_structure(file, model=number, extra_fields=fields)
+            return pdbx.get_structure(file, model=number, extra_fields=fields, use_author_fields=True)
     except (ValueError, IndexError, KeyError, errors.BadStructureError, files.InvalidFileError) as exc:
         hint = "; choose one model of it with model=1" if model is None else ""
         raise UnreadableFileError(f"{name} cannot be converted for biotite: {explain(exc)}{hint}.") from exc
