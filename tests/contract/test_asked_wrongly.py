@@ -105,7 +105,7 @@ WRONG_CALLS = {
     "a profile without its name": (lambda: fn.account("x"), "got 1 positional .* takes no positional ones"),
     "a number as profile": (lambda: fn.connect(5), "profile must be text"),
     "no source": (lambda: fn.upload(), "needs source"),
-    "a folder": (lambda: fn.upload("."), "no file '.' to upload"),
+    "a folder": (lambda: fn.upload("."), "'.' is a folder. Name a file to upload"),
     "two names": (lambda: fn.submit("anarci", name="a", job_name="b"), "give one of them"),
     "a name with a space": (lambda: fn.submit("anarci", name="my job"), "Write 'my-job'"),
     "a number as name": (lambda: fn.form("anarci", name=5), r"name of a job is text, not int \(5\)"),

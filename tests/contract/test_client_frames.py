@@ -4,14 +4,17 @@ import re
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 from foldnote.client.tables.frames import tabulate_jobs
 from foldnote.errors import NotFoundError
 
+TEXT = str(pd.Series([""], dtype="str").dtype)
+"""``str``, or ``object`` before pandas 3."""
 COLUMNS = {
-    "tool": "str",
-    "status": "str",
+    "tool": TEXT,
+    "status": TEXT,
     "created": "datetime64[us, UTC]",
     "started": "datetime64[us, UTC]",
     "completed": "datetime64[us, UTC]",
@@ -22,8 +25,8 @@ COLUMNS = {
     "peak_memory_mb": "float64",
     "peak_gpu_memory_mb": "float64",
     "retries": "int64",
-    "batch": "str",
-    "error": "str",
+    "batch": TEXT,
+    "error": TEXT,
 }
 
 
@@ -59,7 +62,8 @@ async def test_listing_the_jobs_of_a_missing_batch_is_an_error_not_an_empty_tabl
 def test_the_documented_columns_are_those_of_the_frame():
     lines = re.findall(r"- ((?:``\w+``(?:, )?)+) \(([^;,)]+(?:, UTC\])?)", tabulate_jobs.__doc__)
     documented = {name: dtype for names, dtype in lines for name in re.findall(r"\w+", names)}
-    assert documented == COLUMNS == dtypes(tabulate_jobs([]))
+    assert {name: TEXT if dtype == "str" else dtype for name, dtype in documented.items()} == COLUMNS
+    assert dtypes(tabulate_jobs([])) == COLUMNS
 
 
 def test_the_client_imports_no_pandas():

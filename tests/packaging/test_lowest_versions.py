@@ -26,7 +26,8 @@ DEPENDENCIES = [
 ]
 FRONT_END = json.loads((ROOT / "package.json").read_text())["dependencies"]
 TESTED = (
-    *("tests/contract", "tests/service/test_auth_matrix.py", "tests/service/test_connections.py"),
+    *sorted(ROOT.glob("tests/contract/test_client_*.py")),
+    *("tests/service/test_auth_matrix.py", "tests/service/test_connections.py"),
     "tests/browser/test_sidebar.py",
 )
 NEEDED_BY_TESTS = (
@@ -118,4 +119,5 @@ def test_jobs_run_and_pages_load_with_the_oldest_releases(tmp_path):
     run(*pip, "--no-deps", ROOT)
     listed = run(python, "-m", "jupyter", "labextension", "list")
     assert re.search(r"foldnote v\S+ \S*enabled\S* \S*OK", listed), listed
-    run(python, "-m", "pytest", "-n", "2", "-m", "not exhaustive and not engine", *TESTED)
+    chosen = ("-m", "not exhaustive and not engine")
+    run(python, "-m", "pytest", "-n", "2", "--dist", "loadfile", *chosen, *TESTED)
