@@ -28,7 +28,7 @@ FRONT_END = json.loads((ROOT / "package.json").read_text())["dependencies"]
 TESTED = (
     *sorted(ROOT.glob("tests/contract/test_client_*.py")),
     *("tests/service/test_auth_matrix.py", "tests/service/test_connections.py"),
-    "tests/browser/test_sidebar.py",
+    *("tests/unit/results/test_water_bridges.py", "tests/browser/test_sidebar.py"),
 )
 NEEDED_BY_TESTS = (
     *(

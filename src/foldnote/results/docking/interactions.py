@@ -200,7 +200,10 @@ def make_interaction_table(interactions: Sequence[Interaction]) -> pd.DataFrame:
         )
         for item in interactions
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
+    table = pd.DataFrame(rows, columns=list(_COLUMNS))
+    is_bridge = table["water"].notna()  # before pandas 3, a missing text would become "None"
+    table = table.astype(_COLUMNS)
+    return table.assign(water=table["water"].where(is_bridge))
 
 
 def _write_water(water: BridgingWater | None) -> tuple[object, ...]:
