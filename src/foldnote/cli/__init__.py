@@ -8,6 +8,7 @@ output is one JSON document. ``exit_codes`` has the table of exit codes. Each co
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import sys
@@ -155,7 +156,8 @@ def _prepare_streams() -> None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
-            stream.reconfigure(errors="backslashreplace")
+            with contextlib.suppress(OSError):  # a pipe has taken the place of the file
+                stream.reconfigure(errors="backslashreplace")
 
 
 def _shorten_warnings() -> None:
