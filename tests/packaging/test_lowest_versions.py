@@ -20,36 +20,27 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent.parent
-DEPENDENCIES = [
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+DEPENDENCIES = [Requirement(each) for each in PROJECT["dependencies"]]
+EXTRAS = [
     Requirement(each)
-    for each in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    for name, group in PROJECT["optional-dependencies"].items()
+    if name not in ("dev", "docs")
+    for each in group
 ]
 FRONT_END = json.loads((ROOT / "package.json").read_text())["dependencies"]
+CONTRACT = ("client_*", "mcp", "provenance")
+SERVICE = ("auth_matrix", "connections", "dask", "object_stores", "postgres")
+UNITS = ("results/test_parquet.py", "results/test_water_bridges.py", "viewers/test_plots.py")
 TESTED = (
-    *sorted(ROOT.glob("tests/contract/test_client_*.py")),
-    *("tests/service/test_auth_matrix.py", "tests/service/test_connections.py"),
-    *("tests/unit/results/test_water_bridges.py", "tests/browser/test_sidebar.py"),
+    *(path for name in CONTRACT for path in sorted(ROOT.glob(f"tests/contract/test_{name}.py"))),
+    *(f"tests/service/test_{name}.py" for name in SERVICE),
+    *(f"tests/unit/{name}" for name in UNITS),
+    "tests/browser/test_sidebar.py",
 )
 NEEDED_BY_TESTS = (
-    *(
-        "cryptography",
-        "distributed",
-        "hypothesis",
-        "jsonschema",
-        "moto[server]",
-        "obstore",
-        "openpyxl",
-        "pexpect",
-    ),
-    *(
-        "playwright",
-        "psycopg[binary]",
-        "pyarrow",
-        "pytest",
-        "pytest-asyncio",
-        "pytest-timeout",
-        "pytest-xdist",
-    ),
+    *("cryptography", "hypothesis", "jsonschema", "moto[server]", "nbclient", "pexpect", "playwright"),
+    *("pytest", "pytest-asyncio", "pytest-timeout", "pytest-xdist", "zstandard"),
 )
 
 
@@ -67,7 +58,7 @@ def read_core() -> dict[str, str]:
 
 
 def test_every_requirement_names_the_oldest_release():
-    for requirement in DEPENDENCIES:
+    for requirement in (*DEPENDENCIES, *EXTRAS):
         assert find_lowest(requirement) in SpecifierSet(str(requirement.specifier)), requirement
 
 
@@ -98,7 +89,7 @@ def test_jobs_run_and_pages_load_with_the_oldest_releases(tmp_path):
     python = folder / "bin" / "python"
     oldest = [
         f"{each.name}=={find_lowest(each)}"
-        for each in DEPENDENCIES
+        for each in (*DEPENDENCIES, *EXTRAS)
         if each.marker is None or each.marker.evaluate()
     ]
     bounds = tmp_path / "bounds.txt"
@@ -115,7 +106,7 @@ def test_jobs_run_and_pages_load_with_the_oldest_releases(tmp_path):
         return done.stdout + done.stderr
 
     pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--constraint", bounds)
-    run(*pip, *oldest, *NEEDED_BY_TESTS)
+    run(*pip, *oldest, "psycopg[binary]", *NEEDED_BY_TESTS)
     run(*pip, "--no-deps", ROOT)
     listed = run(python, "-m", "jupyter", "labextension", "list")
     assert re.search(r"foldnote v\S+ \S*enabled\S* \S*OK", listed), listed
