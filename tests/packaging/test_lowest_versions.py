@@ -36,7 +36,6 @@ TESTED = (
     *(path for name in CONTRACT for path in sorted(ROOT.glob(f"tests/contract/test_{name}.py"))),
     *(f"tests/service/test_{name}.py" for name in SERVICE),
     *(f"tests/unit/{name}" for name in UNITS),
-    "tests/browser/test_sidebar.py",
 )
 NEEDED_BY_TESTS = (
     *("cryptography", "hypothesis", "jsonschema", "moto[server]", "nbclient", "pexpect", "playwright"),
@@ -112,3 +111,6 @@ def test_jobs_run_and_pages_load_with_the_oldest_releases(tmp_path):
     assert re.search(r"foldnote v\S+ \S*enabled\S* \S*OK", listed), listed
     chosen = ("-m", "not exhaustive and not engine")
     run(python, "-m", "pytest", "-n", "2", "--dist", "loadfile", *chosen, *TESTED)
+    run(
+        python, "-m", "pytest", *chosen, "tests/browser/test_sidebar.py"
+    )  # its event loop conflicts with the others
