@@ -111,6 +111,5 @@ def test_jobs_run_and_pages_load_with_the_oldest_releases(tmp_path):
     assert re.search(r"foldnote v\S+ \S*enabled\S* \S*OK", listed), listed
     chosen = ("-m", "not exhaustive and not engine")
     run(python, "-m", "pytest", "-n", "2", "--dist", "loadfile", *chosen, *TESTED)
-    run(
-        python, "-m", "pytest", *chosen, "tests/browser/test_sidebar.py"
-    )  # its event loop conflicts with the others
+    # in a process of its own: Playwright's event loop conflicts with those of other tests
+    run(python, "-m", "pytest", *chosen, "tests/browser/test_sidebar.py")
