@@ -16,33 +16,17 @@ import textwrap
 import warnings
 from collections.abc import Sequence
 from io import TextIOWrapper
-from typing import Any, NoReturn
+from typing import Any
 
 from foldnote import settings
+from foldnote.argument_parser import JsonErrorParser
 from foldnote.cli.commands import COMMANDS
 from foldnote.cli.exit_codes import CODES, Exit, find_code
-from foldnote.cli.printing import name_commands, print_failure, print_json, print_message
+from foldnote.cli.printing import name_commands, print_failure, print_message
 from foldnote.errors import FoldnoteError, NoEstimateWarning, NotSentWarning, TableWarning
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are also JSON, as every failure with ``--json``.
-
-    Attributes:
-        as_json: whether the command line has ``--json``.
-    """
-
-    as_json = False
-
-    def error(self, message: str) -> NoReturn:
-        """Print usage and message, and exit."""
-        if self.as_json:
-            row = next(row for row in CODES if row.code is Exit.BAD_INPUT)
-            print_json({"error": {"kind": row.kind, "exit": int(row.code), "message": message}})
-        super().error(message)
-
-
-class _CommandParser(_Parser):
+class _CommandParser(JsonErrorParser):
     """A command's parser, which accepts options between its arguments: ``batch TOOL --yes TABLE``.
 
     argparse supports this since Python 3.12.7; before, arguments after an option were unknown.
@@ -76,7 +60,7 @@ def build_parser(*, as_json: bool = False) -> argparse.ArgumentParser:
         textwrap.fill(row.meaning, width, initial_indent=f"  {row.code:3}  ", subsequent_indent=" " * 7)
         for row in sorted(CODES, key=lambda row: row.code)
     )
-    parser = _Parser(
+    parser = JsonErrorParser(
         prog="foldnote",
         description="Protein-analysis jobs, in JupyterLab and on the command line.",
         epilog=f"exit codes:\n{codes}",

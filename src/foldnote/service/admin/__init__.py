@@ -13,9 +13,10 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from foldnote import settings
+from foldnote.argument_parser import JsonErrorParser
 from foldnote.errors import FoldnoteError
 from foldnote.number_arguments import MAX_DAYS, read_amount, read_rate, read_up_to
 from foldnote.service.admin.data_folder import back_up, check, move, move_contents, restore
@@ -131,27 +132,7 @@ _GENERAL: dict[str, dict[str, Any]] = {
 """Options of all commands, accepted before and after a command."""
 
 
-class _AdminParser(argparse.ArgumentParser):
-    """A parser whose errors are also JSON, as every failure with ``--json``.
-
-    Attributes:
-        as_json: whether the command line has ``--json``.
-    """
-
-    as_json = False
-
-    def error(self, message: str) -> NoReturn:
-        """Print usage and message, and exit."""
-        if self.as_json:
-            sys.stdout.write(f"{json.dumps(_describe_failure('bad_input', BAD_INPUT, message))}\n")
-        super().error(message)
-
-
-def _describe_failure(kind: str, code: int, message: str) -> dict[str, Any]:
-    return {"error": {"kind": kind, "exit": code, "message": message}}
-
-
-def _add_arguments(parser: _AdminParser) -> None:
+def _add_arguments(parser: JsonErrorParser) -> None:
     for option, more in _GENERAL.items():
         parser.add_argument(option, **more)
     commands = parser.add_subparsers(dest="admin_command", required=True, metavar="COMMAND")
@@ -165,8 +146,8 @@ def _add_arguments(parser: _AdminParser) -> None:
         command.set_defaults(administer=act)
 
 
-def _add_command(commands: Any, name: str, sentence: str, arguments: Sequence[str]) -> _AdminParser:
-    command: _AdminParser = commands.add_parser(name, help=sentence, description=sentence)
+def _add_command(commands: Any, name: str, sentence: str, arguments: Sequence[str]) -> JsonErrorParser:
+    command: JsonErrorParser = commands.add_parser(name, help=sentence, description=sentence)
     for argument in arguments:
         command.add_argument(argument, **_ARGUMENTS[argument])
     for option, more in _GENERAL.items():  # an option that is not given here keeps its earlier value
@@ -181,7 +162,7 @@ def run_admin(options: argparse.Namespace) -> int:
         report, code = options.administer(folder, options), 0
     except (FoldnoteError, StorageFaultError) as exc:
         code, kind = (BAD_INPUT, "bad_input") if isinstance(exc, FoldnoteError) else (BROKEN, "broken")
-        report = _describe_failure(kind, code, str(exc))
+        report = {"error": {"kind": kind, "exit": code, "message": str(exc)}}
         sys.stderr.write(f"{visible(str(exc))}\n")
     text = json.dumps(report) if options.json else visible(str(report.get("message", "")))
     sys.stdout.write(f"{text}\n" if text else "")
@@ -192,7 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run `foldnote admin`; return the exit status."""
     os.umask(0o077)  # all files are private to this user
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parser = _AdminParser(prog="foldnote admin", description="Administer a job service.")
+    parser = JsonErrorParser(prog="foldnote admin", description="Administer a job service.")
     parser.as_json = "--json" in given
     _add_arguments(parser)
     return run_admin(parser.parse_args(given))

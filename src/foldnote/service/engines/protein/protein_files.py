@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from engine_protocol import fail
-from pdb_coordinates import check_coordinates
 from residue_names import STANDARD_NAMES
+from structure_text import parse_structure
 
 LETTERS = {
     "ALA": "A", "ARG": "R", "ASN": "N", "ASP": "D", "CYS": "C", "GLN": "Q", "GLU": "E", "GLY": "G",
@@ -136,22 +136,10 @@ def read_protein(path: Path) -> Protein:
 
 def read_file(path: Path) -> Any:
     """Read the file with Gemmi; it has at least one model with an atom."""
-    import gemmi
-
     text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         fail("The file is empty. Give a PDB file of a protein.")
-    form = gemmi.CoorFormat.Mmcif if "_atom_site." in text else gemmi.CoorFormat.Pdb
-    try:
-        structure = gemmi.read_structure_string(text, format=form)
-    except (RuntimeError, ValueError, OSError) as exc:
-        reason = " ".join(str(exc).split())[:200].rstrip(".:")
-        fail(f"The file cannot be read: {reason}. Give a PDB or mmCIF file.")
-    if form == gemmi.CoorFormat.Pdb:
-        check_coordinates(text, "The file")
-    if len(structure) == 0 or not any(True for _ in structure[0].all()):
-        fail("The file has no atoms. Give a PDB or mmCIF file of a protein.")
-    return structure
+    return parse_structure(text, "The file", "a protein")
 
 
 def check_places(residues: Sequence[ProteinResidue]) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from engine_protocol import fail
-from pdb_coordinates import check_coordinates
 from side_chains import free_side_chains, name_of
+from structure_text import parse_structure
 
 IONS = frozenset({"CA", "CU", "FE", "MG", "MN", "ZN"})
 """Metal ions that are kept in the receptor."""
@@ -49,19 +49,8 @@ def read_receptor(path: Path, protonation: str = "names") -> tuple[Any, list[str
         path: the file.
         protonation: whether residue ``names`` or the hydrogens of the ``file`` determine protonation states.
     """
-    import gemmi
-
     text = path.read_text("utf-8", "replace")
-    kind = gemmi.CoorFormat.Mmcif if "_atom_site." in text else gemmi.CoorFormat.Pdb
-    try:
-        structure = gemmi.read_structure_string(text, format=kind)
-    except (RuntimeError, ValueError, OSError) as exc:
-        reason = " ".join(str(exc).split())[:200].rstrip(".:")
-        fail(f"The receptor cannot be read: {reason}. Give a PDB or mmCIF file.")
-    if kind == gemmi.CoorFormat.Pdb:
-        check_coordinates(text, "The receptor")
-    if len(structure) == 0 or not any(True for _ in structure[0].all()):
-        fail("The receptor's file has no atoms. Give a PDB or mmCIF file of a protein or nucleic acid.")
+    structure = parse_structure(text, "The receptor's file", "a protein or nucleic acid")
     notes = []
     if len(structure) > 1:
         notes.append(f"The receptor's file has {len(structure)} models; the first was used.")
