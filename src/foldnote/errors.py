@@ -334,6 +334,10 @@ class TableWarning(UserWarning):
     """An assumption was made about a table file, or part of the file was left out."""
 
 
+class IncompleteResultWarning(UserWarning):
+    """The job did not complete: its files are those that it had written before."""
+
+
 class NoEstimateWarning(UserWarning):
     """A limit of a job could not be compared with an estimate before it was submitted."""
 

@@ -1,9 +1,12 @@
 """Job handles with both APIs: waited for, inspected, opened, stopped, deleted; a failed job explains itself."""
 
+import asyncio
+
 import pytest
 
 from foldnote.errors import (
     ArgumentError,
+    IncompleteResultWarning,
     JobFailedError,
     NotFoundError,
     UnfinishedJobError,
@@ -72,3 +75,13 @@ async def test_an_unknown_argument_is_answered_with_the_closest(api, settle, nam
     job = await settle(api.jobs.submit("anarci", settings, job_name=name))
     with pytest.raises(ArgumentError, match=r"has no argument 'timeout'\. Did you mean timeout_s\?"):
         getattr(job, method)(timeout=60)
+
+
+async def test_files_of_a_stopped_job_come_with_a_warning(api, settle, name, settings):
+    job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.output-1.sleep-60"))
+    while not (await settle(job.refresh())).record.progress:
+        await asyncio.sleep(0.05)
+    job = await settle(job.stop())
+    for take in (job.result, job.download):
+        with pytest.warns(IncompleteResultWarning, match="is Stopped, so its result may be incomplete"):
+            assert await settle(take())

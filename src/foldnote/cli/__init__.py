@@ -23,7 +23,13 @@ from foldnote.argument_parser import JsonErrorParser
 from foldnote.cli.commands import COMMANDS
 from foldnote.cli.exit_codes import CODES, Exit, find_code
 from foldnote.cli.printing import name_commands, print_failure, print_message
-from foldnote.errors import FoldnoteError, NoEstimateWarning, NotSentWarning, TableWarning
+from foldnote.errors import (
+    FoldnoteError,
+    IncompleteResultWarning,
+    NoEstimateWarning,
+    NotSentWarning,
+    TableWarning,
+)
 
 
 class _CommandParser(JsonErrorParser):
@@ -147,7 +153,7 @@ def _prepare_streams() -> None:
 def _shorten_warnings() -> None:
     """Print foldnote's warnings as sentences, without the Python line that caused them."""
     show = warnings.showwarning
-    ours = (NoEstimateWarning, NotSentWarning, TableWarning)
+    ours = (IncompleteResultWarning, NoEstimateWarning, NotSentWarning, TableWarning)
     warnings.showwarning = lambda message, category, *place: (
         print_message(f"foldnote: {name_commands(str(message))}")
         if issubclass(category, ours)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from foldnote.cli.connection import add_name, connect
 from foldnote.cli.exit_codes import Exit
-from foldnote.cli.printing import print_json, print_message, report
+from foldnote.cli.printing import print_json, report
 from foldnote.errors import ArchiveError, ArgumentError
 from foldnote.text import visible
 
@@ -75,18 +75,9 @@ def run_results(options: argparse.Namespace) -> int:
     else:
         source = job.download(options.file, pdbs_only=options.pdbs_only, progress=True)
         paths = [_copy(source, options.to / source.name)]
-    _note_incomplete(job)
     names = list(map(str, paths))
     target = names[0] if len(names) == 1 else str(options.to)
     return report(options, {"path": target, "paths": names}, "\n".join(names))
-
-
-def _note_incomplete(job: JobHandle) -> None:
-    """Say that a job did not complete: its files are those that it had written before."""
-    from foldnote.models import JobStatus
-
-    if job.record.is_final and job.record.status is not JobStatus.COMPLETE:
-        print_message(f"foldnote: {job.job_name} is {job.record.word}, so its result may be incomplete.")
 
 
 def _make_folder(folder: Path) -> None:

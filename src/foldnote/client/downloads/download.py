@@ -31,13 +31,15 @@ from foldnote.client.local import cache
 from foldnote.errors import (
     ArchiveError,
     ArgumentError,
+    IncompleteResultWarning,
     JobFailedError,
     ProtocolError,
     ResultError,
     UnfinishedJobError,
+    warn_caller,
 )
 from foldnote.io import hash_bytes, hash_file
-from foldnote.models import BatchStatus, Job
+from foldnote.models import BatchStatus, Job, JobStatus
 
 _RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s while it builds an archive
 _BUILD_POLLS = 6
@@ -170,6 +172,13 @@ def fetch_result(
             connection, job, options, progress, lambda: result_link(connection, job.job_name, options)
         )
     )
+
+
+def warn_if_incomplete(job: Job) -> None:
+    """Warn if a job failed or was stopped: its files are those that it had written before."""
+    if job.is_final and not job.is_batch and job.status is not JobStatus.COMPLETE:
+        message = f"{job.job_name} is {job.word}, so its result may be incomplete."
+        warn_caller(message, IncompleteResultWarning)
 
 
 def _fetch(

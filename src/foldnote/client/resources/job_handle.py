@@ -306,6 +306,9 @@ class JobHandleOperations(Api):
     ) -> Operation[Result]:
         """Download and open the job's result: structures, tables, scores and files.
 
+        The files of a job that was stopped are those that it had written before: an `IncompleteResultWarning`
+        says so.
+
         Args:
             patterns: a pattern (``*.pdb``) or several: only the files whose names match one; by default all.
             timeout_s: maximum time to wait for the job's end first, in seconds; None waits until it ends. By
@@ -366,6 +369,9 @@ class JobHandleOperations(Api):
         progress: bool | ProgressCallback = False,
     ) -> Operation[Path]:
         """Download the result archive, one file of it, or some files to a folder; returns the local path.
+
+        The files of a job that failed or was stopped are those that it had written before: an
+        `IncompleteResultWarning` says so.
 
         Args:
             file_name: download one file of the result instead of the archive.
@@ -536,6 +542,7 @@ def fetch(
 ) -> Operation[Path]:
     """Download a result or parts of it; see ``JobHandleOperations.download``."""
     path = yield from download.fetch_result(connection, job, file_name, pdbs_only, progress, job_email)
+    download.warn_if_incomplete(job)
     if not patterns:
         return path
     wanted = [patterns] if isinstance(patterns, str) else patterns
