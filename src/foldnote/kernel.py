@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any
@@ -51,3 +52,9 @@ def read_request() -> Mapping[str, Any]:
         return {}
     parent = kernel.get_parent("shell") if hasattr(kernel, "get_parent") else {}
     return parent if isinstance(parent, Mapping) else {}
+
+
+def runs_in_marimo() -> bool:
+    """Return whether the code runs in a marimo notebook, which has no Jupyter kernel."""
+    marimo = sys.modules.get("marimo")
+    return marimo is not None and bool(marimo.running_in_notebook())

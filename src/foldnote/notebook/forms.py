@@ -12,6 +12,7 @@ from foldnote.cell_outputs import ResultSlot
 from foldnote.client import Client
 from foldnote.errors import ArgumentError, FoldnoteError
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start
+from foldnote.kernel import runs_in_marimo
 from foldnote.notebook import connection
 from foldnote.notebook.argument_checks import check_arguments
 from foldnote.notebook.saved_form import SavedForm
@@ -248,7 +249,14 @@ def form(
         SettingsError: ``values`` names a setting that the tool does not have.
         ArgumentError: the job is a batch, two different names are given, or the file cannot be read or does
             not hold a schema.
+        FoldnoteError: the notebook is one of marimo, where forms do not work.
     """
+    if runs_in_marimo():
+        raise FoldnoteError(
+            "Forms need a Jupyter kernel, which marimo does not have. Open a notebook in JupyterLab, or"
+            " submit in code: fn.tools() names the tools, fn.tool(name) describes one, and"
+            " fn.submit(name, …) runs it."
+        )
     if isinstance(subject, Mapping | Path) or (isinstance(subject, str) and subject.endswith(".json")):
         from foldnote.notebook.saved_schema_form import SavedSchemaForm
 

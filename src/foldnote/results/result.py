@@ -387,6 +387,10 @@ class Result:
         for bundle in self.bundles():
             publish_display_data(dict(bundle))  # type: ignore[no-untyped-call]
 
+    def _repr_html_(self) -> str:
+        """Return all views as one page, for front ends without IPython."""
+        return "\n".join(str(bundle.get("text/html", "")) for bundle in self.bundles())
+
     def bundles(self) -> list[Bundle]:
         """Return the MIME bundles that display this result; plain text if no viewer is registered."""
         return show_result(self)

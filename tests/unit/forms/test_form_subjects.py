@@ -1,6 +1,8 @@
 """Arguments of ``fn.form``: a tool, a job, a schema as a mapping or a file."""
 
 import json
+import sys
+import types
 
 import pytest
 from engine_folder import write_probe_engine
@@ -76,3 +78,11 @@ def test_a_file_that_holds_no_schema_is_named(tmp_path):
     path.write_text("[1]")
     with pytest.raises(FoldnoteError, match="is not a JSON Schema"):
         forms.form(path)
+
+
+def test_a_form_in_marimo_says_that_it_needs_a_jupyter_kernel(monkeypatch):
+    marimo = types.ModuleType("marimo")
+    marimo.running_in_notebook = lambda: True
+    monkeypatch.setitem(sys.modules, "marimo", marimo)
+    with pytest.raises(FoldnoteError, match="which marimo does not have"):
+        forms.form("anarci")

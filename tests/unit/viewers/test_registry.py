@@ -160,6 +160,13 @@ def test_docking_first_reports_what_was_left_out_and_its_table_opens_the_poses(t
     assert steps == {"key": name_content(scene), "rows": [1, 2, 0]}
 
 
+def test_a_page_for_front_ends_without_ipython_has_every_view(tmp_path):
+    result = make_result(tmp_path, "vina", **{"a_out.pdbqt": POSES, "receptor.pdb": POCKET})
+    parts = [part["text/html"] for part in result_bundles(result)]
+    assert len(parts) > 1
+    assert len(result._repr_html_()) == len("\n".join(parts))  # each view has another random identifier
+
+
 def test_ancestors_are_shown_in_their_tree(tmp_path):
     nodes = (
         "node,kind,parent,branch_length,branch_support\nNode1,ancestor,,,\n"
