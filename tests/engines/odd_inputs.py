@@ -6,7 +6,7 @@ the most common in practice; the others are ``exhaustive``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -21,6 +21,10 @@ STRUCTURES, ALIGNMENTS, MOLECULES, TABLES = (
     {"sdf", "mol", "mol2", "smi"},
     {"csv", "tsv"},
 )
+
+
+PDB_FIELDS = (slice(12, 16), slice(17, 20), slice(21, 22), slice(22, 26))
+"""Columns of an atom's name, residue, chain and number."""
 
 
 class OddInput(NamedTuple):
@@ -131,8 +135,29 @@ def make_structures(text: str) -> dict[str, str]:
         "two models": "".join(f"MODEL     {n:4}\n" + "\n".join(atoms) + "\nENDMDL\n" for n in (1, 2)),
         "no chain name": join(f"{line[:21]} {line[22:]}" for line in atoms),
         "not numbers": join([*atoms[:-1], f"{atoms[-1][:30]}     nan     nan     nan{atoms[-1][54:]}"]),
+        "unknown coordinates": write_mmcif(atoms, unknown=atoms[-1]),
         "the same residue twice": join([*atoms, *atoms]),
     }
+
+
+def write_mmcif(atoms: Sequence[str], unknown: str) -> str:
+    """Write atoms of a PDB file as mmCIF, one of them without coordinates."""
+    columns = ("id", "type_symbol", "label_atom_id", "label_alt_id", "label_comp_id", "label_asym_id")
+    columns += (
+        "label_entity_id",
+        "label_seq_id",
+        "auth_seq_id",
+        "auth_asym_id",
+        "occupancy",
+        "B_iso_or_equiv",
+    )
+    columns += ("Cartn_x", "Cartn_y", "Cartn_z")
+    rows = []
+    for serial, line in enumerate(atoms, start=1):
+        name, residue, chain, number = (line[cut].strip() for cut in PDB_FIELDS)
+        place = "? ? ?" if line == unknown else " ".join(line[start : start + 8] for start in (30, 38, 46))
+        rows.append(f"{serial} {name[0]} {name} . {residue} {chain} 1 {number} {number} {chain} 1 20 {place}")
+    return "\n".join(["data_odd", "loop_", *(f"_atom_site.{each}" for each in columns), *rows, "#\n"])
 
 
 def make_alignments(text: str) -> dict[str, str]:

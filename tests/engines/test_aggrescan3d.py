@@ -5,6 +5,7 @@ import math
 import gemmi
 import pytest
 from engine_contract import EngineContract, read_manifest
+from odd_inputs import write_mmcif
 from protein_inputs import (
     DATA,
     TRP_CAGE,
@@ -214,11 +215,23 @@ def test_a_cut_side_chain_is_noted(tmp_path):
         (join([f"HETATM{line[6:17]}HOH{line[20:]}" for line in CAGE]), "has no protein"),
         (join([f"{CAGE[0][:30]}     nan     nan     nan{CAGE[0][54:]}"]), "that are not numbers in line 1"),
         (join([*CAGE[:-1], f"{CAGE[-1][:30]}********{CAGE[-1][38:]}"]), "that are not numbers in line"),
+        (write_mmcif(CAGE, CAGE[-1]), "has no coordinates for atom "),
         (join(CAGE, shift(CAGE, "A", 50.0)), "has the atom N twice"),
         (join([f"{line[:30]}{'   0.000' * 3}{line[54:]}" for line in CAGE]), "lie exactly on others"),
         ("hello\nATOM  no line\n", "The line is too short to be correct"),
     ],
-    ids=["empty", "no-atoms", "c-alpha", "waters", "nan", "overflow", "one-name", "zeros", "words"],
+    ids=[
+        "empty",
+        "no-atoms",
+        "c-alpha",
+        "waters",
+        "nan",
+        "overflow",
+        "unknown",
+        "one-name",
+        "zeros",
+        "words",
+    ],
 )
 def test_what_cannot_be_scored_is_a_plain_sentence(tmp_path, text, sentence):
     outcome, _ = score(tmp_path, text)

@@ -9,6 +9,7 @@ import gemmi
 import numpy as np
 import pytest
 from engine_contract import EngineContract
+from odd_inputs import write_mmcif
 from real_engine import load_engines, run_directly, run_engine
 
 from foldnote import catalog
@@ -241,6 +242,7 @@ def test_the_result_is_shown_as_one_scene_with_its_tables(lysozymes):
     assert "Aligned residues" in pairs["text/html"]
 
 
+CAGE = [line for line in TRP_CAGES[0].splitlines() if line.startswith("ATOM")]
 WATER = "HETATM    1  O   HOH A   1      10.000  10.000  10.000  1.00  0.00           O\nEND\n"
 
 
@@ -251,9 +253,10 @@ WATER = "HETATM    1  O   HOH A   1      10.000  10.000  10.000  1.00  0.00     
         ([*TRP_CAGES], {"alignChain": "B"}, "pdbFiles has no chain B. Its protein chains are A."),
         ([TRP_CAGES[0], ""], {}, "pdbFiles_2 holds no atoms"),
         ([TRP_CAGES[0], "no structure\n"], {}, "pdbFiles_2 holds no atoms"),
+        ([TRP_CAGES[0], write_mmcif(CAGE, CAGE[-1])], {}, "pdbFiles_2 has no coordinates for atom "),
         ([TRP_CAGES[0], WATER], {}, "fewer than 3 protein residues"),
     ],
-    ids=["one", "chain", "empty", "text", "water"],
+    ids=["one", "chain", "empty", "text", "unknown", "water"],
 )
 def test_what_cannot_be_aligned_is_a_plain_sentence(tmp_path, texts, settings, sentence):
     outcome, _ = run_engine("biotite", tmp_path, settings, texts={"pdbFiles": texts})

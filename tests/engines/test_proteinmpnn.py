@@ -283,7 +283,7 @@ def test_odd_structures_are_read_and_reported(tmp_path):
         ({"regions": ["CDRH3"]}, FV, "only with detectCDRs"),
         ({"numSequences": 1.5}, FV, "give a whole number"),
         ({"omitAAs": "ACDEFGHIKLMNPQRSTVWY"}, FV, "leaves no amino acid"),
-        ({}, "REMARK nothing\n", "holds no atoms"),
+        ({}, "REMARK nothing\n", "has no atoms"),
         ({}, "\n".join(line for line in FV.splitlines() if line[12:16] == " CA "), "CA atoms is not enough"),
     ],
     ids=["chain", "residue", "exchanged", "regions", "number", "omitted", "empty", "trace"],

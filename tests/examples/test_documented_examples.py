@@ -66,6 +66,7 @@ def check_howto(names):
     assert list(names["table"]["KD_nM"]) == [0.8, 12.0]
     assert names["result"].pose_table["affinity"].is_monotonic_increasing
     assert len(names["batch"].results()) == 2
+    assert names["change"].notna().sum() == 2
 
 
 def check_results(names):

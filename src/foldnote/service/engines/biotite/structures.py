@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 import gemmi
 import numpy as np
 import residue_names
+from coordinates import check_coordinates
 from engine_protocol import fail
-from pdb_coordinates import check_coordinates
 from tm_search import FEWEST, Motion, Points
 
 BACKBONE = ("N", "CA", "C", "CB")
@@ -63,8 +62,7 @@ def read_structure(path: Path, name: str, chain: str) -> InputStructure:
         content = gemmi.read_pdb_string(text) if is_pdb else read_cif(text)
     except (RuntimeError, ValueError, IndexError) as exc:
         fail(f"{name} cannot be read as PDB or mmCIF: {' '.join(str(exc).split())[:200]}")
-    if is_pdb:
-        check_coordinates(text, name)
+    check_coordinates(content, text, name, is_pdb=is_pdb)
     if not len(content) or not content[0].count_atom_sites():
         fail(f"{name} holds no atoms. Give structures as PDB or mmCIF.")
     found = InputStructure(name, content, is_pdb)
@@ -72,19 +70,8 @@ def read_structure(path: Path, name: str, chain: str) -> InputStructure:
         found.notes.append(f"{name}: the first of {len(content)} models was aligned and written.")
         while len(content) > 1:
             del content[1]
-    check_places(found)
     read_chains(found, chain)
     return found
-
-
-def check_places(found: InputStructure) -> None:
-    """Fail if an atom has no coordinates, since it could not be moved with the others."""
-    for each in found.content[0].all():
-        if not all(map(math.isfinite, each.atom.pos.tolist())):
-            where = f"{each.residue.name} {each.chain.name}:{each.residue.seqid}"
-            fail(
-                f"{found.name}: the coordinates of {each.atom.name} in {where} are damaged. Correct the file."
-            )
 
 
 def read_cif(text: str) -> Any:

@@ -1,12 +1,12 @@
-"""Coordinates of PDB files that are not numbers, such as ``********`` for a number too wide for its columns.
+"""Coordinates that are not numbers, such as ``********`` for a number too wide for its columns.
 
-Gemmi reads them as 0, or up to the first character that belongs to no number, so they are found in the text.
 It runs in the engines' own environments.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from engine_protocol import fail
 
@@ -15,15 +15,28 @@ COLUMNS = ((30, 38), (38, 46), (46, 54))
 """Where x, y and z of an atom are in its line."""
 
 
-def check_coordinates(text: str, file: str) -> None:
+def check_coordinates(structure: Any, text: str, file: str, *, is_pdb: bool) -> None:
     """Fail if an atom of the first model has a coordinate that is not a finite number.
 
-    Lines that end before their coordinates are left to Gemmi, which rejects them.
+    Gemmi reads such coordinates of mmCIF as NaN. Those of PDB files it reads as 0, or up to the first
+    character that belongs to no number, so they are found in the text.
 
     Args:
-        text: content of a PDB file.
+        structure: Gemmi's structure of ``text``.
+        text: content of a PDB or mmCIF file.
         file: what the message calls it.
+        is_pdb: whether the file is PDB.
     """
+    if is_pdb:
+        _check_lines(text, file)
+    for each in structure[0].all() if len(structure) else ():
+        if not all(map(math.isfinite, each.atom.pos.tolist())):
+            where = f"{each.residue.name} {each.chain.name}:{each.residue.seqid}"
+            fail(f"{file} has no coordinates for atom {each.atom.name} of {where}. Correct the file.")
+
+
+def _check_lines(text: str, file: str) -> None:
+    """Check a PDB file's lines; Gemmi itself rejects those that end before their coordinates."""
     for number, line in enumerate(text.splitlines(), start=1):
         record = line[:6].upper()
         if record == "ENDMDL":

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from coordinates import check_coordinates
 from engine_protocol import fail
-from pdb_coordinates import check_coordinates
 
 
 def parse_structure(text: str, file: str, content: str) -> Any:
@@ -27,8 +27,7 @@ def parse_structure(text: str, file: str, content: str) -> Any:
     except (RuntimeError, ValueError, OSError) as exc:
         reason = " ".join(str(exc).split())[:200].rstrip(".:")
         fail(f"{file} cannot be read: {reason}. Give a PDB or mmCIF file.")
-    if form == gemmi.CoorFormat.Pdb:
-        check_coordinates(text, file)
+    check_coordinates(structure, text, file, is_pdb=form == gemmi.CoorFormat.Pdb)
     if len(structure) == 0 or not any(True for _ in structure[0].all()):
         fail(f"{file} has no atoms. Give a PDB or mmCIF file of {content}.")
     return structure
