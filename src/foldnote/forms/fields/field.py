@@ -88,7 +88,11 @@ class FieldHost(Protocol):
 
 
 class Field(ABC):
-    """One setting of a form."""
+    """One setting of a form.
+
+    A kind of field implements `build`, `render` and `parse`, and may add a readout in `describe`. The form reads
+    `read()` and writes with `write()`, which keep a value set by code although the control may not show it.
+    """
 
     width: Literal["", "broad", "wide"] = ""
     """Width of the field in the form: one column (``""``), two (``broad``) or all (``wide``)."""
