@@ -90,8 +90,8 @@ class FieldHost(Protocol):
 class Field(ABC):
     """One setting of a form.
 
-    A kind of field implements `build`, `render` and `parse`, and may add a readout in `describe`. The form reads
-    `read()` and writes with `write()`, which keep a value set by code although the control may not show it.
+    A kind of field implements `build`, `render` and `parse`, and may add a readout in `describe`. The form
+    calls `read` and `write`, which keep a value set by code even if the control cannot show it.
     """
 
     width: Literal["", "broad", "wide"] = ""
