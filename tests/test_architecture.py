@@ -138,15 +138,17 @@ CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
 ROOMS = {"models", "catalog", "client", "results", "forms", "viewers", "service", "lab"}
 
 
-def read_rows(width):
-    """Return the rows of CONTRIBUTING.md's tables with `width` columns, as lists of cells."""
-    lines = (ROOT / "CONTRIBUTING.md").read_text().splitlines()
+def read_rows(page, width):
+    """Return the rows of a page's tables with `width` columns, as lists of cells."""
+    lines = (ROOT / page).read_text().splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
     return [row for row in rows if len(row) == width]
 
 
 def test_contributing_draws_the_arrows_that_import_linter_checks():
-    drawn = {row[0].strip("`/"): set(re.findall(r"`(\w+)`", row[3])) for row in read_rows(4)}
+    drawn = {
+        row[0].strip("`/"): set(re.findall(r"`(\w+)`", row[3])) for row in read_rows("CONTRIBUTING.md", 4)
+    }
     forbidden = {
         each["source_modules"][0].rpartition(".")[2]: {
             name.rpartition(".")[2] for name in each["forbidden_modules"]
@@ -157,9 +159,11 @@ def test_contributing_draws_the_arrows_that_import_linter_checks():
     assert {room: drawn[room] for room in ROOMS} == {room: ROOMS - forbidden[room] - {room} for room in ROOMS}
 
 
-def test_contributing_lists_the_layers_that_import_linter_checks():
+def test_the_page_of_the_architecture_lists_the_layers_that_import_linter_checks():
     drawn = {
-        row[0].strip("`/"): re.findall(r"`(\w+)`", row[1]) for row in read_rows(2) if row[0].endswith("/`")
+        row[0].strip("`/"): re.findall(r"`(\w+)`", row[1])
+        for row in read_rows("docs/architecture.md", 2)
+        if row[0].endswith("/`")
     }
     layers = {
         each["containers"][0].rpartition(".")[2]: each["layers"]
@@ -173,6 +177,8 @@ def test_modules_beside_the_rooms_import_none_of_them():
     basis = CONTRACTS[0]
     modules = {path.stem for path in (ROOT / "src/foldnote").glob("[a-z]*.py")}
     assert {name.rpartition(".")[2] for name in basis["source_modules"]} == modules
+    listed = [row[0] for row in read_rows("docs/architecture.md", 2)]
+    assert {name for cell in listed for name in re.findall(r"`(\w+)\.py`", cell)} == modules
     assert {name.rpartition(".")[2] for name in basis["forbidden_modules"]} >= ROOMS
 
 

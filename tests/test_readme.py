@@ -22,7 +22,9 @@ def test_every_file_that_the_readme_points_to_is_there():
 
 def test_every_make_target_that_the_docs_name_exists():
     makefile = (ROOT / "Makefile").read_text()
-    named = set(re.findall(r"`?make ([a-z]+)`?", README + (ROOT / "CONTRIBUTING.md").read_text()))
+    pages = [README, *((ROOT / name).read_text() for name in ("CONTRIBUTING.md", "docs/testing.md"))]
+    named = {name for page in pages for name in re.findall(r"`make ([a-z-]+)`|^make ([a-z-]+)", page, re.M)}
+    named = {either or other for either, other in named}
     assert named
     assert all(re.search(rf"^{target}:", makefile, re.M) for target in named), named
 

@@ -14,7 +14,7 @@ import { CommandPalette } from '@lumino/widgets';
 
 import schema from '../schema/plugin.json';
 import plugins from '../src/index';
-import { SETTINGS } from '../src/plugins/settings';
+import { SETTINGS } from '../src/settingsEditor';
 import { IFoldnote } from '../src/tokens';
 import { registerNotebooks } from './notebook';
 import { FoldnoteServer } from './service';

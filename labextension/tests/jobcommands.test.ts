@@ -7,7 +7,7 @@ import { CommandIDs } from '../src/commands';
 import { memberKey } from '../src/models/jobs/members';
 import { DEFAULT_SETTINGS } from '../src/models/service/settings';
 import { ResultPanel } from '../src/panels/result';
-import { SETTINGS } from '../src/plugins/settings';
+import { SETTINGS } from '../src/settingsEditor';
 import { cleanUp, notices, notifications, openDialog, press, startApplication, type Running } from './application';
 import { addNotebook, Cell, notebooks } from './notebook';
 import { makeJob, SERVICE } from './records';

@@ -4,7 +4,7 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import schema from '../schema/plugin.json';
 import { COLORINGS, SettingsModel, DEFAULT_SETTINGS } from '../src/models/service/settings';
-import { followSettings, readSettings } from '../src/plugins/settings';
+import { followSettings, readSettings } from '../src/settingsEditor';
 import { LazyPromise } from '../src/plugins/viewer3d';
 import { forSeeds } from './random';
 

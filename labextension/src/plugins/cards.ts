@@ -2,8 +2,8 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { CommandIDs, type JobArgs } from '../commands';
+import { notifyOnError } from '../dialogs';
 import { IFoldnote } from '../tokens';
-import { notifyOnError } from './commands';
 
 /** Name of the event with which a card reports that its job has ended. */
 const JOB_ENDED = 'fn-job-ended';

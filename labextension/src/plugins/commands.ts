@@ -1,11 +1,11 @@
 /** The commands about cells, files and services, and the palette entries of all commands. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { Dialog, ICommandPalette, Notification, showDialog } from '@jupyterlab/apputils';
-import type { Widget } from '@lumino/widgets';
+import { ICommandPalette } from '@jupyterlab/apputils';
 
 import { CommandIDs, readText, type NewCellArgs } from '../commands';
+import { confirmAction, notifyOnError } from '../dialogs';
 import { fileCode, formCode, jobFileCode } from '../models/service/code';
-import { messageOf, visibleText } from '../models/formatting/text';
+import { visibleText } from '../models/formatting/text';
 import { insertAtCursor, runInCell } from '../notebooks';
 import { IFoldnote } from '../tokens';
 
@@ -150,28 +150,6 @@ function addToolsToPalette({ tools }: IFoldnote, palette: ICommandPalette): void
       }
     }
   });
-}
-
-/** Asks for confirmation; the accept button is a warning button by default. */
-export async function confirmAction(
-  title: string,
-  body: string | Widget,
-  acceptLabel: string,
-  cancelLabel: string,
-  acceptButton = Dialog.warnButton
-): Promise<boolean> {
-  const buttons = [Dialog.cancelButton({ label: cancelLabel }), acceptButton({ label: acceptLabel })];
-  return (await showDialog({ title, body, buttons, defaultButton: 0 })).button.accept;
-}
-
-/** Returns the result, or null after showing the error. */
-export async function notifyOnError<T>(promise: Promise<T>): Promise<T | null> {
-  try {
-    return await promise;
-  } catch (error) {
-    Notification.error(messageOf(error), { autoClose: 8000 });
-    return null;
-  }
 }
 
 /** JSON Schema of a command's argument. */

@@ -4,9 +4,9 @@
  */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
+import { notifyOnError } from '../dialogs';
 import { CELL_MIME } from '../dragging';
 import { findCell, insertCellBelow } from '../notebooks';
-import { notifyOnError } from './commands';
 
 /** Selector of elements that handle drops themselves. */
 const DROP_TARGETS = '.jp-Editor, .foldnote-form';

@@ -5,6 +5,7 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import type { JobRef, JobRecord } from '../api/responses';
 import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
+import { confirmAction, notifyOnError } from '../dialogs';
 import { isBatch } from '../models/jobs/batch';
 import { rerunCode, compareCode, jobCode } from '../models/service/code';
 import { canCompare } from '../models/results/comparing';
@@ -17,7 +18,7 @@ import { runInCell } from '../notebooks';
 import { ResultPanel } from '../panels/result';
 import { addTab, type ResultTracker } from '../tabs';
 import { IFoldnote } from '../tokens';
-import { CATEGORY, confirmAction, notifyOnError, textArgument } from './commands';
+import { CATEGORY, textArgument } from './commands';
 
 const DOWNLOAD_PAUSE_MS = 400;
 

@@ -6,13 +6,14 @@ import type { IDisposable } from '@lumino/disposable';
 
 import type { ToolRecord } from '../api/responses';
 import { CommandIDs, readText, type NewCellArgs } from '../commands';
+import { notifyOnError } from '../dialogs';
 import { markIcon } from '../icons';
 import { familyIcon } from '../kindIcons';
 import { exampleCode } from '../models/service/code';
 import { readCards, writeCards, type CardArgs } from '../models/service/cards';
 import { runInCell } from '../notebooks';
 import { IFoldnote } from '../tokens';
-import { CATEGORY, notifyOnError } from './commands';
+import { CATEGORY } from './commands';
 
 const TOOL_RANK = 10; // after the cards that are always present
 

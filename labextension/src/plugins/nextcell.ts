@@ -1,8 +1,8 @@
 /** Writes the code that an output offers into a new cell below its own; see `assets/next_cell.js`. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
+import { notifyOnError } from '../dialogs';
 import { findCell, insertCellBelow } from '../notebooks';
-import { notifyOnError } from './commands';
 
 /** Name of the event. */
 const INSERT_CELL = 'fn-insert-cell';

@@ -18,7 +18,7 @@ import { Sidebar } from '../panels/sidebar';
 import { TitleCount } from '../titleCount';
 import { IFoldnote } from '../tokens';
 import { CATEGORY } from './commands';
-import { followSettings, SETTINGS } from './settings';
+import { followSettings, SETTINGS } from '../settingsEditor';
 
 /** Maximum number of jobs ending together that are reported individually. */
 const MAX_AT_ONCE = 3;

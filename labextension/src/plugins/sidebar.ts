@@ -5,6 +5,7 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
 
 import { CommandIDs, mnemonicOf, readText, type FileArgs, type JobArgs, type NewCellArgs } from '../commands';
+import { notifyOnError } from '../dialogs';
 import { dragFrom, type DragItem } from '../dragging';
 import { markIcon } from '../icons';
 import { ChoicesModel } from '../models/jobs/choices';
@@ -14,11 +15,11 @@ import { formatCount, visibleText } from '../models/formatting/text';
 import { Sidebar } from '../panels/sidebar';
 import type { SidebarView } from '../panels/sidebaroptions';
 import { IFoldnote } from '../tokens';
-import { CATEGORY, notifyOnError } from './commands';
-import { SETTINGS } from './settings';
+import { CATEGORY } from './commands';
+import { SETTINGS } from '../settingsEditor';
 
 /** The dialogs about engines, loaded on first use. */
-const loadInstalling = () => notifyOnError(import('./installing'));
+const loadInstalling = () => notifyOnError(import('../panels/installing'));
 
 /** The sidebar. */
 export const sidebarPlugin: JupyterFrontEndPlugin<void> = {

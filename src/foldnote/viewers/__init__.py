@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from foldnote.results import register_display, register_part_display
-from foldnote.viewers.display import admet_view as _admet_view  # noqa: F401  (registers layouts)
-from foldnote.viewers.display import antibody_views as _antibody_views  # noqa: F401  (registers layouts)
-from foldnote.viewers.display import free_energy_views as _free_energy_views  # noqa: F401  (registers layouts)
-from foldnote.viewers.display import molecule_views as _molecule_views  # noqa: F401  (registers layouts)
-from foldnote.viewers.display import sequence_views as _sequence_views  # noqa: F401  (registers layouts)
-from foldnote.viewers.display import structure_views as _structure_views  # noqa: F401  (registers layouts)
+from foldnote.viewers.display import admet_views as _admet_views  # noqa: F401  (registers views)
+from foldnote.viewers.display import antibody_views as _antibody_views  # noqa: F401  (registers views)
+from foldnote.viewers.display import free_energy_views as _free_energy_views  # noqa: F401  (registers views)
+from foldnote.viewers.display import molecule_views as _molecule_views  # noqa: F401  (registers views)
+from foldnote.viewers.display import sequence_views as _sequence_views  # noqa: F401  (registers views)
+from foldnote.viewers.display import structure_views as _structure_views  # noqa: F401  (registers views)
 from foldnote.viewers.display.bundles import (
     bundle,
     compose_result,
@@ -31,7 +31,6 @@ from foldnote.viewers.display.grid import Grid, make_grid
 from foldnote.viewers.display.page import write_page
 from foldnote.viewers.display.parts import show_part
 from foldnote.viewers.display.report import ReportPart, write_report
-from foldnote.viewers.layouts import register_view, unregister_view
 from foldnote.viewers.plots.interaction_diagram import InteractionDiagram, draw_interactions
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import (
@@ -42,6 +41,7 @@ from foldnote.viewers.plots.prediction_plots import (
     plot_scatter,
 )
 from foldnote.viewers.plots.tree_plot import plot_tree
+from foldnote.viewers.registry import register_view, unregister_view
 from foldnote.viewers.render.library import load_script
 from foldnote.viewers.render.py3dmol import render
 from foldnote.viewers.render.scripts import save_script

@@ -49,7 +49,11 @@ def prepare(ledger, tool_type, settings, job_name=None):
 def test_of_the_example_of_a_tool(ledger, tool_type):
     settings = EARLIER_EXAMPLES.get(tool_type) or catalog.tool(tool_type).example_job["settings"]
     attempt = prepare(ledger, tool_type, settings)
-    assert [attempt.identity, attempt.name] == RECORDED[tool_type]
+    found = [attempt.identity, attempt.name]
+    assert tool_type in RECORDED, (
+        f"A new tool: add {json.dumps({tool_type: found})} to recorded_identities.json."
+    )
+    assert found == RECORDED[tool_type]
 
 
 def test_of_a_submission_with_a_wished_name(ledger):

@@ -203,7 +203,7 @@ def test_the_layouts_that_the_docs_list_are_there_as_soon_as_viewers_are_importe
     modules = [path.stem for path in (root / "src/foldnote/viewers/display").glob("*_views.py")]
     assert min(len(tools), len(modules)) > 3
     code = (
-        "import sys, foldnote.viewers; from foldnote.viewers.layouts import find_view;"
+        "import sys, foldnote.viewers; from foldnote.viewers.registry import find_view;"
         f"print([tool for tool in {tools} if find_view(tool) is None],"
         f"[each for each in {modules} if 'foldnote.viewers.display.' + each not in sys.modules])"
     )

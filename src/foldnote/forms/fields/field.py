@@ -88,7 +88,11 @@ class FieldHost(Protocol):
 
 
 class Field(ABC):
-    """One setting of a form."""
+    """One setting of a form.
+
+    A kind of field implements `build`, `render` and `parse`, and may add a readout in `describe`. The form
+    calls `read` and `write`, which keep a value set by code even if the control cannot show it.
+    """
 
     width: Literal["", "broad", "wide"] = ""
     """Width of the field in the form: one column (``""``), two (``broad``) or all (``wide``)."""

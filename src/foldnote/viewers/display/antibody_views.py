@@ -1,6 +1,6 @@
-"""Layouts for antibodies: numbering, annotation and language models.
+"""Views for antibodies: numbering, annotation and language models.
 
-Results without the expected files use the default layout.
+Results without the expected files use the default view.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from foldnote import settings
 from foldnote.results import Result
 from foldnote.viewers.display.batches import list_regions
 from foldnote.viewers.display.bundles import compose_result, default_view, table_bundle
-from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.matrix_plot import plot_matrix
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.profile import plot_profile
+from foldnote.viewers.registry import builtin_view
 
 _AMINO_ACIDS = list("ACDEFGHIKLMNPQRSTVWY")
 
@@ -29,7 +29,7 @@ _AMINO_ACIDS = list("ACDEFGHIKLMNPQRSTVWY")
 def show_predicted_errors(result: Result) -> list[Any]:
     """Show the chains coloured by their predicted error, the error along them, then the tables.
 
-    A result without errors, such as that of one model of ABodyBuilder2, uses the default layout.
+    A result without errors, such as that of one model of ABodyBuilder2, uses the default view.
     """
     scene = None if result.jobs else compose_result(result)
     if scene is None or "error" not in {item.key for item in scene.colorings}:
@@ -45,7 +45,7 @@ def show_predicted_errors(result: Result) -> list[Any]:
 
 @builtin_view("anarci")
 def show_numbering(result: Result) -> list[Any]:
-    """Show a table of frameworks and CDRs, then the default layout."""
+    """Show a table of frameworks and CDRs, then the default view."""
     regions = list_regions(result.regions)
     return [*([] if regions.empty else [table_bundle(regions, "Regions")]), *default_view(result)]
 

@@ -36,10 +36,10 @@ from foldnote.viewers.display.batch_rows import (
 from foldnote.viewers.display.batches import list_interactions, list_tables
 from foldnote.viewers.display.geometry_notes import note_geometry
 from foldnote.viewers.display.summary import write_files, write_summary
-from foldnote.viewers.layouts import find_view
 from foldnote.viewers.plots.ensemble_plots import plot_rmsf
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
+from foldnote.viewers.registry import find_view
 from foldnote.viewers.render.caption import write_notes
 from foldnote.viewers.render.html import name_content, write_style
 from foldnote.viewers.render.paper import is_paper
@@ -98,9 +98,9 @@ def bundle(item: Item, *, title: str = "") -> Bundle:
 
 
 def result_bundles(result: Result, inputs: Inputs | None = None) -> list[Bundle]:
-    """Return the layout of a result for its tool, followed by the provenance and the list of files.
+    """Return the view of a result for its tool, followed by the provenance and the list of files.
 
-    Tools without a layout use :func:`default_view`, as do tools whose layout fails, with the reason.
+    Tools without a view use :func:`default_view`, as do tools whose view fails, with the reason.
 
     Args:
         result: the result.
@@ -124,7 +124,7 @@ def _explain_nothing(result: Result) -> list[Bundle]:
 
 
 def show_result(result: Result) -> list[Bundle]:
-    """Show the whole layout of ``result`` in the running cell and return its mime bundles."""
+    """Show the whole view of ``result`` in the running cell and return its mime bundles."""
     from IPython.display import publish_display_data
 
     bundles = result_bundles(result)
@@ -134,9 +134,9 @@ def show_result(result: Result) -> list[Bundle]:
 
 
 def default_view(result: Result, without: Collection[str] = (), *, with_scene: bool = True) -> list[Bundle]:
-    """Return the default layout: the structure, plots, then every table.
+    """Return the default view: the structure, plots, then every table.
 
-    For a batch: the table of its jobs, whose rows open the job's own layout, then the joined tables of all
+    For a batch: the table of its jobs, whose rows open the job's own view, then the joined tables of all
     jobs, folded.
 
     Args:
@@ -243,7 +243,7 @@ def batch_table_bundle(result: Result, profile: str = "", inputs: Inputs | None 
 
 
 def rows_bundles(result: Result, rows: Sequence[BatchRow], key: str, profile: str = "") -> list[Bundle]:
-    """Return the layout of a batch whose rows have more than its archive, such as the user's columns.
+    """Return the view of a batch whose rows have more than its archive, such as the user's columns.
 
     Args:
         result: the batch's archive.
@@ -303,7 +303,7 @@ def _picture_structures(frame: pd.DataFrame, results: Mapping[str, Result]) -> C
 
 
 def lay_out_jobs(jobs: Mapping[str, Result]) -> dict[str, str]:
-    """Return the layouts of the first jobs as HTML by name, together at most `MAX_SAVED_CHARACTERS`."""
+    """Return the views of the first jobs as HTML by name, together at most `MAX_SAVED_CHARACTERS`."""
     saved: dict[str, str] = {}
     left = MAX_SAVED_CHARACTERS
     for name, job in jobs.items():
@@ -330,7 +330,7 @@ def _tool_bundles(result: Result) -> list[Bundle]:
         if view is None:
             return default_view(result)
         return [bundle(item) for item in view(result)]
-    except Exception as exc:  # noqa: BLE001 - layouts are third-party code; the result is shown in any case
+    except Exception as exc:  # noqa: BLE001 - views are third-party code; the result is shown in any case
         reason = str(exc) or type(exc).__name__
         note = f"The layout for {tool} failed, so the default one is shown. Reason: {reason}"
         return [message_bundle(note), *default_view(result)]

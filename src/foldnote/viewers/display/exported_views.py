@@ -12,7 +12,7 @@ from foldnote.viewers.render.html import write_style
 
 
 def export_bundles(export: ExportedJob) -> list[Bundle]:
-    """Return the description of an exported job, the table of a batch or pipeline, and the layout."""
+    """Return the description of an exported job, the table of a batch or pipeline, and the view."""
     table = [] if export.table is None else [table_bundle(export.table, "Rows with their inputs and figures")]
     return [_describe(export), *table, *result_bundles(export.result)]
 

@@ -1,6 +1,6 @@
-"""Layout for alchemical free energies: the figures, and indicators of whether they can be trusted.
+"""View for alchemical free energies: the figures, and indicators of whether they can be trusted.
 
-Results without the expected files use the default layout.
+Results without the expected files use the default view.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import pandas as pd
 from foldnote.results import Result
 from foldnote.viewers.display.batches import read_table
 from foldnote.viewers.display.bundles import Bundle, default_view, message_bundle, table_bundle
-from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.curves import plot_curves
 from foldnote.viewers.plots.matrix_plot import plot_matrix
 from foldnote.viewers.plots.plot import Plot
+from foldnote.viewers.registry import builtin_view
 
 _SHOWN = {"free-energies.csv", "legs.csv", "windows.csv", "overlap.csv", "convergence.csv", "restraints.csv"}
 _LEG = ("ligand", "repeat", "leg")

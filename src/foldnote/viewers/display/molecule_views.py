@@ -1,6 +1,6 @@
-"""Layouts for docked poses and predicted affinities.
+"""Views for docked poses and predicted affinities.
 
-Results without the expected files use the default layout.
+Results without the expected files use the default view.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from foldnote.viewers.display.bundles import (
     message_bundle,
     table_bundle,
 )
-from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.prediction_plots import plot_distribution
+from foldnote.viewers.registry import builtin_view
 
 _MIN_PLOTTED = 10
 """Minimum number of scores that are plotted as a histogram."""
@@ -83,7 +83,7 @@ def _is_higher_better(name: str) -> bool:
 
 @builtin_view("aev-plig")
 def show_affinities(result: Result) -> list[Any]:
-    """Show the affinity of each ligand with its spread over the models, then the default layout."""
+    """Show the affinity of each ligand with its spread over the models, then the default view."""
     if result.jobs or "affinity.csv" not in result.tables:
         return default_view(result)
     frame = result.tables["affinity.csv"]

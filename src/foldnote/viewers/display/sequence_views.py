@@ -1,6 +1,6 @@
-"""Layouts for sets of sequences: trees with ancestors, clustered alignments, designs and proposed variants.
+"""Views for sets of sequences: trees with ancestors, clustered alignments, designs and proposed variants.
 
-Results without the expected files use the default layout.
+Results without the expected files use the default view.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from foldnote.results import Result
 from foldnote.text import count
 from foldnote.viewers.display.batches import read_table
 from foldnote.viewers.display.bundles import default_view, join_plots, table_bundle
-from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.curves import plot_curves
 from foldnote.viewers.plots.drawing import STAR_SHAPE, Axis, Dots
 from foldnote.viewers.plots.matrix_plot import plot_matrix
@@ -24,6 +23,7 @@ from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_groups, plot_scatter
 from foldnote.viewers.plots.profile import plot_profile
 from foldnote.viewers.plots.tree_plot import plot_tree
+from foldnote.viewers.registry import builtin_view
 
 _NODES = "nodes.csv"
 _ALL_PROBABILITIES = "all_probabilities.csv"

@@ -1,6 +1,6 @@
-"""Layouts for structures: superpositions, aggregation scores, pKa values, domains, binding sites, designs.
+"""Views for structures: superpositions, aggregation scores, pKa values, domains, binding sites, designs.
 
-Results without the expected files use the default layout.
+Results without the expected files use the default view.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from foldnote.results.provenance.identity import find_title
 from foldnote.text import count
 from foldnote.viewers.display.batches import read_table
 from foldnote.viewers.display.bundles import default_view, table_bundle
-from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.curves import plot_curves
 from foldnote.viewers.plots.matrix_plot import plot_matrix
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.profile import plot_profile
+from foldnote.viewers.registry import builtin_view
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import Scale, color_by_column, color_by_values, read_column
 from foldnote.viewers.scene.compose import compose

@@ -19,18 +19,20 @@ def write_toml(folder, text):
 GOOD = 'name = "x"\nmethod = "X"\nkind = "genuine"\nversion = "1"\ntools = ["anarci"]\n'
 
 
-def test_bundled_engines_are_complete():
-    for engine in load_engines().values():
-        assert engine.licence
-        assert engine.citation
-        assert engine.licence_note
-        assert engine.homepage
-        assert 0 < len(engine.note) <= 400
-        assert engine.outputs.keys() == set(engine.tools)
-        assert all(": " in line for files in engine.outputs.values() for line in files)
-        assert engine.environment.probe or engine.kind == "adapter"
-        assert (engine.folder / "run.py").is_file()
-        assert engine.name == engine.folder.name
+REQUIRED_KEYS = ("licence", "licence_note", "citation", "homepage", "note")
+
+
+@pytest.mark.parametrize("engine", load_engines().values(), ids=lambda engine: engine.name)
+def test_a_bundled_engine_is_complete(engine):
+    missing = [key for key in REQUIRED_KEYS if not getattr(engine, key)]
+    if not engine.environment.probe and engine.kind != "adapter":
+        missing.append("environment.probe")
+    assert missing == [], f"Its engine.toml lacks {', '.join(missing)}."
+    assert len(engine.note) <= 400
+    assert engine.outputs.keys() == set(engine.tools)
+    assert all(": " in line for files in engine.outputs.values() for line in files)
+    assert (engine.folder / "run.py").is_file()
+    assert engine.name == engine.folder.name
 
 
 def test_the_bundled_engines_serve_their_tools():

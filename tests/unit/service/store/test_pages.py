@@ -1,6 +1,7 @@
 """A page of jobs always shows the current rows, after any sequence of changes."""
 
 import json
+import re
 import uuid
 from contextlib import closing
 
@@ -205,6 +206,10 @@ def is_live(row):
     return row["state"] == "Running" or row["type"] == "batch"
 
 
+MEASURES = [column.name for column in jobs.columns if column.info == schema.MEASURED]
+WIRE_NAME = re.compile(r"_([a-z])")
+
+
 def told(row):
     """Return a row's record, computed independently of the tested code."""
     record = {
@@ -219,13 +224,9 @@ def told(row):
         "email": row["email"],
         "batch": row["batch"],
         "score": None if row["score"] is None else json.loads(row["score"]),
-        "weightedHours": row["weighted_hours"],
-        "cpuSeconds": row["cpu_seconds"],
-        "peakMemoryMb": row["peak_memory_mb"],
-        "peakGpuMemoryMb": row["peak_gpu_memory_mb"],
+        **{WIRE_NAME.sub(lambda found: found[1].upper(), name): row[name] for name in MEASURES},
         "retries": row["retries"],
         "reusedFrom": row["reused_from"],
-        "engineVersion": row["engine_version"],
         "webhook": row["webhook"],
         "error": row["error"],
     }

@@ -9,8 +9,8 @@ import ipywidgets as widgets
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.listing import WordsField
 from foldnote.forms.fields.kinds.offered import FileChoiceField, FileChoices
-from foldnote.forms.fields.kinds.ticks import CheckboxList
 from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.ui.checkbox_list import CheckboxList
 from foldnote.forms.wording import begin_sentence
 from foldnote.text import count
 

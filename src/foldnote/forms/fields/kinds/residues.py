@@ -14,8 +14,8 @@ from foldnote.forms.fields.field import Reading
 from foldnote.forms.fields.kinds.chain import outline_for
 from foldnote.forms.fields.kinds.listing import MappingField
 from foldnote.forms.fields.kinds.text import TextField
-from foldnote.forms.fields.kinds.ticks import CheckboxList
 from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.ui.checkbox_list import CheckboxList
 from foldnote.forms.wording import begin_sentence
 from foldnote.text import count
 

@@ -1,4 +1,4 @@
-"""Registry of result layouts: one function per tool, from a result to the items to show, in order.
+"""Registry of views: one function per tool, from a result to the items to show, in order.
 
 Programs register a function with :func:`register_view`; packages declare an entry point in the group
 ``foldnote.views`` whose name is the tool type. This module only finds the function.
@@ -18,35 +18,38 @@ ENTRY_POINT_GROUP = "foldnote.views"
 View = Callable[[Result], Sequence[Any]]
 """Returns bundles, scenes, structures, plots, grids, DataFrames or objects with ``_repr_mimebundle_``."""
 
-Layout = TypeVar("Layout", bound=View)
+ViewFunction = TypeVar("ViewFunction", bound=View)
 
 _registered: dict[str, View] = {}
 _builtin: dict[str, View] = {}
 
 
 def register_view(tool: str, function: View) -> None:
-    """Register ``function`` as the layout of a tool's results, replacing the current layout.
+    """Register ``function`` as the view of a tool's results, replacing the current one.
 
     Args:
         tool: the tool type, such as ``"vina"``.
         function: takes a :class:`foldnote.results.Result` and returns a list of items to show, in order:
             scenes, structures, plots, grids, DataFrames, mime bundles (``table_bundle(frame, "Title")``), or
             other objects with an HTML representation. :func:`foldnote.viewers.default_view` returns the
-            items of a tool without a layout. Provenance and the list of files are always appended. If the
-            function raises, the default layout is shown with the error.
+            items of a tool without a view. Provenance and the list of files are always appended. If the
+            function raises, the default view is shown with the error.
     """
     _registered[tool] = function
 
 
 def unregister_view(tool: str) -> None:
-    """Remove the registered layout of a tool, if there is one."""
+    """Remove the registered view of a tool, if there is one."""
     _registered.pop(tool, None)
 
 
-def builtin_view(tool: str) -> Callable[[Layout], Layout]:
-    """Decorate the built-in layout of a tool; registered layouts and entry points take precedence."""
+def builtin_view(tool: str) -> Callable[[ViewFunction], ViewFunction]:
+    """Decorate the built-in view of a tool; registered views and entry points take precedence.
 
-    def register(function: Layout) -> Layout:
+    It registers the function when its module is imported, which `foldnote.viewers` does.
+    """
+
+    def register(function: ViewFunction) -> ViewFunction:
         _builtin[tool] = function
         return function
 
@@ -54,7 +57,7 @@ def builtin_view(tool: str) -> Callable[[Layout], Layout]:
 
 
 def find_view(tool: str) -> View | None:
-    """Return the layout of a tool: the registered one, an entry point's or the built-in one, if any.
+    """Return the view of a tool: the registered one, an entry point's or the built-in one, if any.
 
     Raises:
         ConfigurationError: the entry point cannot be loaded.

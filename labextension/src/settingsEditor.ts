@@ -2,7 +2,7 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import { COLORINGS, DEFAULT_SETTINGS, type Settings, type SettingsModel } from '../models/service/settings';
+import { COLORINGS, DEFAULT_SETTINGS, type Settings, type SettingsModel } from './models/service/settings';
 
 /** The settings use the id of this plugin. */
 export const SETTINGS = 'foldnote:plugin';

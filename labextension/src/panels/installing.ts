@@ -3,10 +3,10 @@ import { Dialog } from '@jupyterlab/apputils';
 import { Widget } from '@lumino/widgets';
 
 import type { EngineRecord } from '../api/responses';
+import { confirmAction } from '../dialogs';
 import { formatSize } from '../models/formatting/size';
 import type { Trans } from '../models/translation';
 import type { IFoldnote } from '../tokens';
-import { confirmAction } from './commands';
 
 /** Installs an engine, or the optional weights of an installed one, after confirmation. */
 export async function install(foldnote: IFoldnote, engine: EngineRecord): Promise<void> {

@@ -1,6 +1,6 @@
-"""Layout for predicted properties of small molecules: drawings with key figures, then the tables.
+"""View for predicted properties of small molecules: drawings with key figures, then the tables.
 
-Results without the expected files use the default layout.
+Results without the expected files use the default view.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pandas as pd
 from foldnote.results import Result
 from foldnote.text import count
 from foldnote.viewers.display.bundles import Bundle, default_view, fold_bundles, message_bundle, table_bundle
-from foldnote.viewers.layouts import builtin_view
+from foldnote.viewers.registry import builtin_view
 from foldnote.viewers.render.html import read_asset
 from foldnote.viewers.scene.drawings.molecules import draw_smiles
 
