@@ -203,8 +203,8 @@ def _find_source(item: Any, profile: str | None) -> Source | ComparedItem:
     if isinstance(item, BatchHandle):
         raise ArgumentError(
             f"{item.job_name} is a batch. Compare some of its jobs: "
-            f"fn.compare(fn.batch({item.job_name!r}).subjobs()[:2]). To compare two batches, join their tables:"
-            " first.results().merge(second.results(), on=[…])."
+            f"fn.compare(fn.batch({item.job_name!r}).subjobs()[:2]). To compare two batches, join their"
+            " tables: first.results().merge(second.results(), on=[…])."
         )
     if not isinstance(item, JobHandle):
         return item  # type: ignore[no-any-return]

@@ -100,7 +100,7 @@ def test_a_layout_that_fails_is_reported_and_the_usual_one_is_shown(tmp_path, re
     registered("their-tool", view)
     shown = words(make_result(tmp_path, "their-tool", **{"t.csv": "a\n1\n"}))
 
-    assert shown[0].startswith("The layout for their-tool failed")
+    assert shown[0].startswith("The view for their-tool failed")
     assert shown[1].startswith("t.csv 1 row")
 
 

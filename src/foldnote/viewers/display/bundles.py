@@ -332,7 +332,7 @@ def _tool_bundles(result: Result) -> list[Bundle]:
         return [bundle(item) for item in view(result)]
     except Exception as exc:  # noqa: BLE001 - views are third-party code; the result is shown in any case
         reason = str(exc) or type(exc).__name__
-        note = f"The layout for {tool} failed, so the default one is shown. Reason: {reason}"
+        note = f"The view for {tool} failed, so the default one is shown. Reason: {reason}"
         return [message_bundle(note), *default_view(result)]
 
 
