@@ -228,8 +228,9 @@ def test_order_groups_filter_and_what_rows_show_are_kept_after_a_reload(lab, ser
 def test_a_folder_is_created_opened_filled_and_deleted(lab):
     sidebar = lab.show_sidebar("files", 300)
     sidebar.get_by_role("button", name="New folder").click()
-    sidebar.get_by_label("Folder name").fill("targets & more")
-    lab.page.keyboard.press("Enter")
+    name_box = sidebar.get_by_label("Folder name")
+    name_box.fill("targets & more")
+    name_box.press("Enter")  # focuses it again: JupyterLab, which was just opened, may have taken the focus
     expect(sidebar.get_by_text("No files in this folder")).to_be_visible()
     for name in ("one.pdb", "two.pdb"):
         file = {"name": name, "mimeType": "", "buffer": b"ATOM"}
