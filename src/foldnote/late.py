@@ -15,6 +15,7 @@ _HOMES = {
     "bundle": "foldnote.viewers",
     "edit_box": "foldnote.viewers",
     "form": "foldnote.notebook.forms",
+    "make_page": "foldnote.viewers.display.page",
     "name_tool": "foldnote.catalog.bundle",
     "open_result": "foldnote.results",
     "read_figures": "foldnote.results.batch",

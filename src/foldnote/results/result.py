@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from foldnote import late
 from foldnote.errors import ArchiveError, ArgumentError, UnreadableFileError
 from foldnote.results.archives.archive import Archive
 from foldnote.results.archives.files import FileProblem, Reader, ResultFile
@@ -388,8 +389,9 @@ class Result:
             publish_display_data(dict(bundle))  # type: ignore[no-untyped-call]
 
     def _repr_html_(self) -> str:
-        """Return all views as one page, for front ends without IPython."""
-        return "\n".join(str(bundle.get("text/html", "")) for bundle in self.bundles())
+        """Return a page with every view and the scripts that draw it, for front ends without IPython."""
+        page: str = late.load("make_page")(self.name, [self])
+        return page
 
     def bundles(self) -> list[Bundle]:
         """Return the MIME bundles that display this result; plain text if no viewer is registered."""
