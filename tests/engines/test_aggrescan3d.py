@@ -151,15 +151,23 @@ def test_insertion_codes_keep_residues_apart(tmp_path, cage):
     assert list(read_scores(outputs).values()) == list(read_scores(cage).values())
 
 
-def test_of_models_and_alternate_locations_the_first_counts_and_that_is_reported(tmp_path, cage):
-    other = [f"{line[:16]}B{line[17:]}" for line in CAGE if line[12:16].strip() == "CB"]
-    first = [f"{line[:16]}A{line[17:]}" if line[12:16].strip() == "CB" else line for line in CAGE]
-    model = ["MODEL        1", *first, *shift(other, "A", 1.0), "ENDMDL"]
+@pytest.mark.parametrize("labels", ["AB", "BA"])
+def test_the_first_model_and_the_most_occupied_location_count_and_that_is_reported(tmp_path, cage, labels):
+    is_split = [line[12:16].strip() == "CB" for line in CAGE]
+    used, unused = (
+        [
+            f"{line[:16]}{label}{line[17:54]}{occupancy:6.2f}{line[60:]}" if split else line
+            for line, split in zip(CAGE, is_split, strict=True)
+        ]
+        for label, occupancy in zip(labels, (0.6, 0.4), strict=True)
+    )
+    other = shift([line for line, split in zip(unused, is_split, strict=True) if split], "A", 1.0)
+    model = ["MODEL        1", *other, *used, "ENDMDL"]
     _, outputs = score(tmp_path, join(model, ["MODEL        2", *shift(CAGE, "A", 3.0), "ENDMDL"]))
     assert read_scores(outputs) == read_scores(cage)
     notes = read_notes(outputs)
     assert "The file has 2 models; the first was used." in notes
-    assert "Of alternate locations the first was used." in notes
+    assert f"Of alternate locations the most occupied one was used ({sum(is_split)} residues)." in notes
 
 
 def test_ligands_and_modified_residues_are_left_out_and_named(tmp_path, cage):

@@ -196,6 +196,29 @@ def test_a_structure_without_packing_has_the_backbone_of_what_was_designed(tmp_p
     assert {row["residue"] for row in read(outputs, "probabilities.csv")} == {str(n) for n in range(20, 25)}
 
 
+@pytest.mark.parametrize("occupancies", [(0.5, 0.5), (0.3, 0.7)])
+def test_the_written_backbone_is_the_alternate_location_that_was_read(tmp_path, occupancies):
+    lines = REPRESSOR.splitlines()
+    split = [line for line in lines if line[21:26] == "A  21" and line[12:16].strip() in BACKBONE]
+    moved = [f"{line[:16]}B{line[17:30]}{float(line[30:38]) + 0.3:8.3f}{line[38:]}" for line in split]
+    first = [f"{line[:16]}A{line[17:]}" for line in split]
+    both = [
+        f"{line[:54]}{occupancy:6.2f}{line[60:]}"
+        for occupancy, location in zip(occupancies, (first, moved), strict=True)
+        for line in location
+    ]
+    start = lines.index(split[0])
+    kept = [line for line in lines if line not in split]
+    text = "\n".join([*kept[:start], *both, *kept[start:]]) + "\n"
+    outcome, outputs = run_design(tmp_path, text, numSequences=1, designedResidues={"A": "20-24"})
+    assert outcome.state == "succeeded", outcome.error
+    atoms = read_atoms(outputs / "design_1.pdb")
+    chosen = first if occupancies[0] == occupancies[1] else moved
+    for line in chosen:
+        place = [float(line[start : start + 8]) for start in (30, 38, 46)]
+        assert atoms["A", "21", line[12:16].strip()][0] == pytest.approx(place, abs=1e-3)
+
+
 def test_a_protein_alone_has_no_figures_of_a_ligand(tmp_path):
     text = "\n".join(line for line in REPRESSOR.splitlines() if line[21:22] == "A") + "\n"
     outcome, outputs = run_design(tmp_path, text, numSequences=1)

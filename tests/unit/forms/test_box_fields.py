@@ -292,5 +292,5 @@ def test_waters_hydrogens_and_alternate_locations_are_counted_and_metal_ions_sta
     words = said(Form(catalog.tool("vina"), values={"receptorFile": text}), "receptorFile")
     assert "docked to 163 of 164 residues without waters" in words
     assert "left out: TMP A 163, 1 water" in words
-    assert "first of the alternate locations" in words
+    assert "most occupied of the alternate locations" in words
     assert "1 hydrogen replaced" in words

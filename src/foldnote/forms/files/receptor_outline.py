@@ -109,7 +109,7 @@ def _outline(source: StructureSource, residues: str, ions: str) -> ReceptorOutli
     del structure[1:]
     structure.setup_entities()
     if any(site.atom.has_altloc() for site in structure[0].all()):
-        notes.append("first of the alternate locations")
+        notes.append("most occupied of the alternate locations")
         structure.remove_alternative_conformations()
     hydrogens = sum(site.atom.is_hydrogen() for site in structure[0].all())
     structure.remove_hydrogens()

@@ -10,6 +10,7 @@ from typing import Any
 import gemmi
 import numpy as np
 import residue_names
+from alternate_locations import list_most_occupied
 from coordinates import check_coordinates
 from engine_protocol import fail
 from tm_search import FEWEST, Motion, Points
@@ -143,10 +144,9 @@ def is_amino_acid(residue: Any) -> bool:
 def read_residue(chain: str, residue: Any) -> TracedResidue:
     """Return the backbone of a residue; for alternate locations, the most occupied."""
     atoms: dict[str, tuple[float, float, float]] = {}
-    most: dict[str, float] = {}
-    for atom in residue:
-        if atom.name in BACKBONE and atom.occ > most.get(atom.name, -1.0):
-            most[atom.name], atoms[atom.name] = atom.occ, tuple(atom.pos)
+    for atom in list_most_occupied(residue):
+        if atom.name in BACKBONE:
+            atoms.setdefault(atom.name, tuple(atom.pos))
     return TracedResidue(chain, str(residue.seqid), residue_names.find_letter(residue.name), atoms)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import gemmi
+from alternate_locations import keep_most_occupied
 from engine_protocol import fail
 from residue_names import UNKNOWN, is_amino_acid, standardize
 from structure_files import read_structure_file
@@ -66,6 +67,7 @@ def read_backbone(path: Path) -> Backbone:
     found = Backbone()
     found.structure = structure = read_structure_file(path, found.notes)
     structure.merge_chain_parts()
+    keep_most_occupied(structure[0], found.notes)
     for chain in structure[0]:
         residues, others = read_chain(chain)
         found.others += [(chain.name, each) for each in others]
@@ -111,12 +113,10 @@ def read_atoms(residue: Any) -> dict[str, Place]:
 
 
 def pick_atoms(residue: Any) -> dict[str, Any]:
-    """Return the atoms by name; for alternate locations the one of highest occupancy, or the first."""
+    """Return the atoms by name, the first of each name."""
     atoms: dict[str, Any] = {}
     for atom in residue:
-        known = atoms.get(atom.name)
-        if known is None or atom.occ > known.occ:
-            atoms[atom.name] = atom
+        atoms.setdefault(atom.name, atom)
     return atoms
 
 

@@ -10,6 +10,7 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 
 import gemmi
+from alternate_locations import keep_most_occupied
 from engine_protocol import fail
 from protein_files import LETTERS, LONGEST_CHAIN_NAME, SYNONYMS
 
@@ -159,7 +160,7 @@ def write_shifts(path: Path, prepared: ReadableStructure, shifts: Mapping[tuple[
     """
     structure = prepared.structure.clone()
     del structure[1:]
-    structure.remove_alternative_conformations()
+    keep_most_occupied(structure[0], [])
     for chain in structure[0]:
         for residue in chain:
             value = shifts.get((chain.name, str(residue.seqid)), 0.0)

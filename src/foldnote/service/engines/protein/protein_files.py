@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from alternate_locations import keep_most_occupied
 from engine_protocol import fail
 from residue_names import STANDARD_NAMES
 from structure_text import parse_structure
@@ -81,7 +82,7 @@ class Protein:
 
 
 def read_protein(path: Path) -> Protein:
-    """Return the standard residues of the first model without hydrogens; the first alternate locations.
+    """Return the standard residues of the first model without hydrogens, in their most occupied locations.
 
     Fail if the file cannot be read or has no protein.
     """
@@ -90,9 +91,7 @@ def read_protein(path: Path) -> Protein:
     if len(structure) > 1:
         notes.append(f"The file has {len(structure)} models; the first was used.")
     model = structure[0].clone()
-    if any(atom.atom.has_altloc() for atom in model.all()):
-        notes.append("Of alternate locations the first was used.")
-        model.remove_alternative_conformations()
+    keep_most_occupied(model, notes)
     model.remove_hydrogens()
     residues: list[ProteinResidue] = []
     others: Counter[str] = Counter()

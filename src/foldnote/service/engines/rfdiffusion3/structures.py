@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import gemmi
+from alternate_locations import keep_most_occupied
 from contigs import name_places
 from engine_protocol import fail
 from residue_names import is_amino_acid, standardize
@@ -158,6 +159,7 @@ def read_structure(path: Path) -> SourceStructure:
     structure.setup_entities()
     structure.merge_chain_parts()
     structure.remove_hydrogens()
+    keep_most_occupied(structure[0], found.notes)
     for chain in structure[0]:
         for residue in chain:
             _add_residue(found, chain.name, residue)
@@ -171,7 +173,7 @@ def read_structure(path: Path) -> SourceStructure:
 
 
 def _add_residue(found: SourceStructure, chain: str, residue: Any) -> None:
-    kept = _keep_one_location(residue)
+    kept = _keep_single_atoms(residue)
     if residue.is_water() or not len(kept):
         return
     for atom in kept:
@@ -191,21 +193,19 @@ def _add_residue(found: SourceStructure, chain: str, residue: Any) -> None:
             here.append(kept)  # the first of several kinds of residue at one position
 
 
-def _keep_one_location(residue: Any) -> Any:
-    """Return the residue with each atom once: at the location of highest occupancy, or the first."""
-    best: dict[str, Any] = {}
+def _keep_single_atoms(residue: Any) -> Any:
+    """Return the residue with the first atom of each name."""
+    single: dict[str, Any] = {}
     for atom in residue:
-        known = best.get(atom.name)
-        if known is None or atom.occ > known.occ:
-            best[atom.name] = atom
+        single.setdefault(atom.name, atom)
     is_in_chain = residue.entity_type == gemmi.EntityType.Polymer  # a ligand may be called HIP, too
     if is_in_chain:
         residue.name = standardize(residue.name)
     if is_in_chain and residue.name == SELENOMETHIONINE:
         residue.name, residue.het_flag = "MET", "A"
-        if (selenium := best.pop("SE", None)) is not None:
+        if (selenium := single.pop("SE", None)) is not None:
             selenium.name, selenium.element = "SD", gemmi.Element("S")
-            best["SD"] = selenium
+            single["SD"] = selenium
     kept = gemmi.Residue()
     kept.name, kept.seqid, kept.het_flag, kept.entity_type = (
         residue.name,
@@ -213,7 +213,6 @@ def _keep_one_location(residue: Any) -> Any:
         residue.het_flag,
         residue.entity_type,
     )
-    for atom in best.values():
-        atom.altloc = "\0"
+    for atom in single.values():
         kept.add_atom(atom)
     return kept

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from alternate_locations import keep_most_occupied
 from engine_protocol import fail
 from side_chains import free_side_chains, name_of
 from structure_text import parse_structure
@@ -56,9 +57,7 @@ def read_receptor(path: Path, protonation: str = "names") -> tuple[Any, list[str
         notes.append(f"The receptor's file has {len(structure)} models; the first was used.")
         del structure[1:]
     structure.setup_entities()
-    if any(each.atom.has_altloc() for each in structure[0].all()):
-        notes.append("Of the receptor's alternate locations the first was used.")
-        structure.remove_alternative_conformations()
+    keep_most_occupied(structure[0], notes, "the receptor's")
     check_places(structure[0])
     hydrogens = sum(each.atom.is_hydrogen() for each in structure[0].all())
     named = name_states(structure[0]) if protonation == "file" else []
