@@ -5,6 +5,7 @@ import atexit
 import gc
 import os
 import signal
+import sys
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
@@ -16,6 +17,8 @@ import platformdirs
 import pytest
 
 _REAL_DATA = Path(platformdirs.user_data_dir("foldnote", appauthor=False))
+WITHOUT_PACKAGES = ("biotite",) if sys.version_info >= (3, 14) else ()
+"""Optional requirements without packages for this Python; see the extras in pyproject.toml."""
 SLOW_FIRST = (
     *("packaging", "engines", "service", "contract", "examples"),
     *("unit/viewers/test_pdf.py", "unit/viewers/test_batches.py", "unit/test_cli.py", "unit/lab"),
@@ -126,12 +129,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_makereport(item, call):
     """Turn skips into failures in CI, where everything that tests need is installed by `make test`.
 
-    The exception is the real result archives, which are not part of the project.
+    The exceptions are the real result archives, which are not part of the project, and packages that cannot be
+    installed for this Python.
     """
     report = (yield).get_result()
     if "CI" in os.environ and report.skipped and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-        if "real result archives" not in reason:
+        if not any(each in reason for each in ("real result archives", *WITHOUT_PACKAGES)):
             report.outcome, report.longrepr = "failed", f"skipped under CI: {reason}"
 
 

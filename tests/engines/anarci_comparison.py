@@ -10,8 +10,9 @@ import importlib
 import io
 import random
 import sys
+from pathlib import Path
 
-sys.path.insert(0, sys.argv[1])
+sys.path.insert(0, str(Path(sys.argv[1]).parent / "antibody"))
 count, numbered = int(sys.argv[2]), int(sys.argv[3])
 program = importlib.import_module("anarci.anarci")
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"

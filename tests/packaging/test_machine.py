@@ -65,13 +65,13 @@ def test_an_old_node_is_named_with_the_way_to_a_newer_one(machine):
 
 
 # Only the last question, about the engines, is answered with no.
-NEWER = """case "$2" in *">="*) exit 1;; esac; [ "$1" = -V ] && echo Python 3.14.1; exit 0"""
+NEWER = """case "$2" in *">="*) exit 1;; esac; [ "$1" = -V ] && echo Python 3.15.1; exit 0"""
 
 
 def test_a_python_too_new_for_the_engines_is_refused_for_the_demo_before_it_begins(machine, tmp_path):
     newer = program(tmp_path, "newer", NEWER)
     said = machine("demo", python=newer, node="exit 0", npm="exit 0")
-    assert "Python 3.14.1, and no older one is on PATH" in said
+    assert "Python 3.15.1, and no older one is on PATH" in said
     assert machine("lab", python=newer) == ""
     assert machine("demo", python=newer, **{"python3.13": "exit 0"}) == ""
 

@@ -78,7 +78,7 @@ def alone(capsys):
 
 
 def run_on_a_terminal(columns, *arguments):
-    """Run a command on a terminal of this width; return its exit code and output."""
+    """Run a command on a terminal of this width; return its exit code and output, without colours."""
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
@@ -90,7 +90,7 @@ def run_on_a_terminal(columns, *arguments):
         while block := os.read(master, 65536):
             said += block
     os.close(master)
-    return process.wait(60), said.decode()
+    return process.wait(60), re.sub(r"\x1b\[[\d;]*m", "", said.decode())  # Python 3.14 colours the help
 
 
 def test_a_job_from_its_submission_to_its_result(foldnote, tmp_path):

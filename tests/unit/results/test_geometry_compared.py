@@ -52,8 +52,10 @@ def overlap(first, second, distance):
 
 def find_clashes(text):
     """Return atoms more than three bonds apart whose radii overlap, in residues that are not neighbours."""
-    import biotite.structure as struc  # imports matplotlib, which no other test of this folder needs
-    from biotite.structure.io import pdb
+    struc = pytest.importorskip(
+        "biotite.structure"
+    )  # imports matplotlib, which no other test of this folder needs
+    pdb = pytest.importorskip("biotite.structure.io.pdb")
 
     atoms = pdb.PDBFile.read(io.StringIO(text)).get_structure(model=1)
     bonds = struc.connect_via_residue_names(atoms)

@@ -7,7 +7,6 @@ from pathlib import Path
 import gemmi
 import numpy as np
 import pytest
-from biotite.structure.io import pdb
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,6 +57,7 @@ def residues(draw):
 
 @given(residues())
 def test_the_kept_atoms_are_those_that_biotite_selects_by_occupancy(rows):
+    pdb = pytest.importorskip("biotite.structure.io.pdb")
     array = pdb.PDBFile.read(io.StringIO(write_pdb(rows))).get_structure(model=1, altloc="occupancy")
     expected = list(zip(array.atom_name, array.res_name, array.res_id, array.coord[:, 0], strict=True))
     kept, notes = keep(rows)

@@ -19,6 +19,7 @@ from typing import Any
 import engine_protocol as protocol
 from antibody_regions import COLUMNS, number_rows
 from predicted_errors import ERROR, summarise_errors
+from profiles import load_anarci
 from seeding import seed_everything
 from variable_domains import explain_missing_ends
 
@@ -164,7 +165,7 @@ def check_chain(method: Method, chain: ReceptorChain, sequence: str) -> None:
 
     ImmuneBuilder has the same requirements, as assertions.
     """
-    from anarci import anarci, validate_sequence
+    from anarci import validate_sequence
 
     field = chain.field
     protocol.reject_nonstandard_letters(f"The {field} sequence", sequence, method.name)
@@ -177,7 +178,7 @@ def check_chain(method: Method, chain: ReceptorChain, sequence: str) -> None:
             f"The {field} sequence has {len(sequence)} residues; a variable domain has {SHORTEST} or more."
             " Give the whole domain."
         )
-    numbered, _, _ = anarci(
+    numbered, _, _ = load_anarci()(
         [("sequence", sequence)],
         scheme="imgt",
         allow=set(chain.kinds),
@@ -192,9 +193,7 @@ def check_chain(method: Method, chain: ReceptorChain, sequence: str) -> None:
 
 def explain_unrecognised(method: Method, chain: ReceptorChain, sequence: str) -> str:
     """Explain why ANARCI does not recognise the sequence as this chain."""
-    from anarci import anarci
-
-    _, found, _ = anarci([("sequence", sequence)], scheme="imgt")
+    _, found, _ = load_anarci()([("sequence", sequence)], scheme="imgt")
     kind = found[0][0]["chain_type"] if found[0] else ""
     wanted = CHAINS_IN_WORDS[min(chain.kinds)]
     sentence = f"The {chain.field} sequence is not recognised as the variable domain of {wanted}"
