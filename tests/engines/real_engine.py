@@ -187,8 +187,13 @@ def _write(folder: Path, given: dict[str, str]) -> dict[str, Path]:
 
 
 def run_directly(engine: Engine, command: list[str], folder: Path) -> str:
-    """Run a program of the engine's environment; return its standard output."""
+    """Run a program of the engine's environment; return its standard output.
+
+    ANARCI itself starts hmmscan, which is in the environment of its own engine, or on PATH.
+    """
     environment = make_environment(engine, engine.resources.cores)
+    anarci = make_environment(load_engines()["anarci"], 1)
+    environment["PATH"] += os.pathsep + anarci["PATH"].split(os.pathsep)[0]
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     return result.stdout
 

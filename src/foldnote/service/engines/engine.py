@@ -358,7 +358,12 @@ def explain_missing(missing: tuple[SystemNeed, ...]) -> str:
 
 def newest_python(engine: Engine) -> tuple[int, int]:
     """Return the newest Python that the engine's environment can use."""
-    major, _, minor = engine.environment.newest_python.partition(".")
+    return find_newest_python(engine.environment.newest_python)
+
+
+def find_newest_python(newest: str) -> tuple[int, int]:
+    """Return ours, or the ``newest`` one with packages, such as ``3.12``, if it is older."""
+    major, _, minor = newest.partition(".")
     return min(_OURS, (int(major), int(minor))) if minor else _OURS
 
 

@@ -26,6 +26,7 @@ from foldnote.service.engines.engine import (
     Kind,
     Resources,
     SystemNeed,
+    find_newest_python,
 )
 from foldnote.service.engines.licences import read_terms
 from foldnote.service.engines.locks import LockSource, read_lock
@@ -76,6 +77,7 @@ def _explain(exc: Exception) -> str:
 
 
 def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
+    versions = content.pop("versions", {})
     environment = dict(content.pop("environment", {}))
     resources = Resources(**content.pop("resources", {}))
     environment["steps"] = tuple(_texts(step, "steps") for step in environment.get("steps", ()))
@@ -98,7 +100,7 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "name": content["name"],
             "method": content["method"],
             "kind": content["kind"],
-            "version": content["version"],
+            "version": _choose_version(content, versions, environment.get("newest_python", "")),
             "tools": _texts(content["tools"], "tools"),
             "adds_to": _texts(content.get("adds_to", ()), "adds_to"),
             "extensions": (extensions := _texts(content.get("extensions", ()), "extensions")),
@@ -117,6 +119,14 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
     )
     _check(engine)
     return engine
+
+
+def _choose_version(content: dict[str, Any], versions: dict[str, str], newest_python: str) -> str:
+    """Return the version: that of ``versions`` for the Python of the environment, or ``version``."""
+    version: str = content["version"]
+    return (
+        versions.get(".".join(map(str, find_newest_python(newest_python))), version) if versions else version
+    )
 
 
 def _read_outputs(content: dict[str, Any]) -> dict[str, tuple[str, ...]]:

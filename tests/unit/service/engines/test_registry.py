@@ -1,5 +1,6 @@
 """Engines are discovered, parsed, checked and selected."""
 
+import sys
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -139,6 +140,14 @@ def test_a_missing_system_program_is_named_with_its_package(tmp_path):
 def test_a_bad_file_is_refused_with_the_key_at_fault(tmp_path, text, words):
     with pytest.raises(EngineError, match=words):
         read_engine(write_toml(tmp_path / "x", text))
+
+
+def test_the_version_is_that_of_the_packages_for_the_python_of_the_environment(tmp_path):
+    ours = f"3.{sys.version_info.minor}"
+    packages = f'[environment]\nsteps = [["x<2"]]\nnewest_python = "3.{sys.version_info.minor + 1}"\n'
+    same = write_toml(tmp_path / "same", f'{GOOD}versions = {{ "{ours}" = "2" }}\n{packages}')
+    other = write_toml(tmp_path / "other", f'{GOOD}versions = {{ "3.10" = "2" }}\n{packages}')
+    assert [read_engine(folder).version for folder in (same, other)] == ["2", "1"]
 
 
 def test_a_path_that_is_not_there_is_an_error(tmp_path):

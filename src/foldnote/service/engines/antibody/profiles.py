@@ -55,7 +55,7 @@ class SearchedSequence:
 
 
 @functools.cache
-def load_anarci() -> Callable[..., tuple[list, list, list]]:
+def load_anarci() -> Callable[..., tuple[list[Any], list[Any], list[Any]]]:
     """Return ANARCI's function ``anarci``, patched to search and compare with this module."""
     program: Any = importlib.import_module("anarci.anarci")
     _load_profiles(program.HMM_path)
@@ -79,7 +79,7 @@ def load_anarci() -> Callable[..., tuple[list, list, list]]:
 
     program.run_hmmer = run_hmmer
     program.get_identity = measure_identity
-    function: Callable[..., tuple[list, list, list]] = program.anarci
+    function: Callable[..., tuple[list[Any], list[Any], list[Any]]] = program.anarci
     return function
 
 
