@@ -4,6 +4,7 @@ import ast
 import atexit
 import gc
 import os
+import shutil
 import signal
 import sys
 from functools import cache, partial
@@ -17,8 +18,11 @@ import platformdirs
 import pytest
 
 _REAL_DATA = Path(platformdirs.user_data_dir("foldnote", appauthor=False))
-WITHOUT_PACKAGES = ("biotite",) if sys.version_info >= (3, 14) else ()
-"""Optional requirements without packages for this Python; see the extras in pyproject.toml."""
+WITHOUT_PACKAGES = (
+    *(["biotite"] if sys.version_info >= (3, 14) else []),
+    *(["engines install vina"] if sys.version_info >= (3, 13) and not shutil.which("python3.12") else []),
+)
+"""What has no packages for this Python; see the extras in pyproject.toml, and scripts/check."""
 SLOW_FIRST = (
     *("packaging", "engines", "service", "contract", "examples"),
     *("unit/viewers/test_pdf.py", "unit/viewers/test_batches.py", "unit/test_cli.py", "unit/lab"),
