@@ -184,11 +184,15 @@ def plant(*command):
     assert done.returncode == 0, done.stderr
 
 
+CLOSED = ("FOLDNOTE_", "XDG_", "SSL_")
+"""Beginnings of variables that name files and folders of the tests, which other users cannot read."""
+
+
 def look_as_victim(**options):
     """Return what a user whose folders are below a planted path is told, one line per folder."""
     done = subprocess.run(
         [sys.executable, "-c", RUN_AS, str(VICTIM)],
-        env={name: value for name, value in os.environ.items() if not name.startswith(("FOLDNOTE_", "XDG_"))}
+        env={name: value for name, value in os.environ.items() if not name.startswith(CLOSED)}
         | {name: str(value) for name, value in options.items()},
         capture_output=True,
         text=True,
@@ -225,7 +229,7 @@ def start_as(user, code, **options):
             "-c",
             code,
         ],
-        env={name: value for name, value in os.environ.items() if not name.startswith(("FOLDNOTE_", "XDG_"))}
+        env={name: value for name, value in os.environ.items() if not name.startswith(CLOSED)}
         | {name: str(value) for name, value in options.items()},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
