@@ -186,14 +186,17 @@ def _write(folder: Path, given: dict[str, str]) -> dict[str, Path]:
     return sources
 
 
+HMMSCAN = make_environment(load_engines()["anarci"], 1)["PATH"].split(os.pathsep)[0]
+"""Folder of hmmscan in the environment of the engine anarci, also while a test has other environments."""
+
+
 def run_directly(engine: Engine, command: list[str], folder: Path) -> str:
     """Run a program of the engine's environment; return its standard output.
 
     ANARCI itself starts hmmscan, which is in the environment of its own engine, or on PATH.
     """
     environment = make_environment(engine, engine.resources.cores)
-    anarci = make_environment(load_engines()["anarci"], 1)
-    environment["PATH"] += os.pathsep + anarci["PATH"].split(os.pathsep)[0]
+    environment["PATH"] += os.pathsep + HMMSCAN
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     return result.stdout
 
