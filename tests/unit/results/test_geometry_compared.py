@@ -52,9 +52,8 @@ def overlap(first, second, distance):
 
 def find_clashes(text):
     """Return atoms more than three bonds apart whose radii overlap, in residues that are not neighbours."""
-    struc = pytest.importorskip(
-        "biotite.structure"
-    )  # imports matplotlib, which no other test of this folder needs
+    # it imports matplotlib, which no other test of this folder needs
+    struc = pytest.importorskip("biotite.structure")
     pdb = pytest.importorskip("biotite.structure.io.pdb")
 
     atoms = pdb.PDBFile.read(io.StringIO(text)).get_structure(model=1)

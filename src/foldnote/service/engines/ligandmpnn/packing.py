@@ -108,20 +108,16 @@ def write_structures(
 
 
 def replace_residue(residue: Any, letter: str, probability: float) -> None:
-    """Rename a residue, and keep only its backbone."""
+    """Rename a residue, and keep only its backbone: the first atom of each name, as the model reads it."""
     residue.name = gemmi.expand_one_letter(letter, gemmi.ResidueKind.AA)
     residue.het_flag = "A"
-    kept = set(BACKBONE) | {"OXT"}
-    best: dict[str, float] = {}
-    for atom in residue:
-        best[atom.name] = max(best.get(atom.name, -1.0), atom.occ)
+    names = [atom.name for atom in residue]
     for place in reversed(range(len(residue))):
         atom = residue[place]
-        if atom.name not in kept or atom.occ < best[atom.name]:
+        if atom.name not in {*BACKBONE, "OXT"} or atom.name in names[:place]:
             del residue[place]
             continue
-        best[atom.name] = 2.0  # keep one atom of each name
-        atom.altloc, atom.occ, atom.b_iso = "\0", 1.0, probability
+        atom.occ, atom.b_iso = 1.0, probability
 
 
 def add_side_chain(residue: Any, places: Any, there: Any) -> None:
